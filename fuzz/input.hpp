@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace ham::inline v0::fuzz {
+namespace ham::inline v1::fuzz {
 
 /// Ends the process as a finding.
 inline void require(bool holds, const char* what) {

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 [[nodiscard]] inline bool emulated() {
   void* list = nullptr;

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// From now on a system call fails with `error`, in the calling thread, threads and processes that it starts, and
 /// across exec. May be called for several ones. False where there are no filters of system calls.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// `said` without the lines in which the leak check at the end of a process notes that a thread has ended while it was
 /// looked at ("==PID==Unable to get registers from thread TID."): a matter of timing, and no finding. Its findings,

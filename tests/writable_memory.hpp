@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// Calls `look` with the bytes of each private mapping that is readable and writable; the huge ones, which are reserved
 /// and not used, are left out. Whoever searches compares with inverted bytes, so that the search does not find itself.

@@ -19,7 +19,7 @@
 #include "matrix_market.hpp"
 #include "solver.hpp"
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 struct cg_options {
   std::string file;  ///< Matrix Market; empty: Poisson

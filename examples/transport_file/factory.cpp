@@ -11,7 +11,7 @@
 #include "transport/starting.hpp"
 #include "unnamed_file.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 struct file_settings final : group_settings {

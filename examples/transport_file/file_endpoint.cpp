@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 namespace {
 
 /// Of this process, in bytes.

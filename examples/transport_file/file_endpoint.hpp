@@ -8,7 +8,7 @@
 #include "frame_writer.hpp"
 #include "transport/common/polled_endpoint.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 /// The files of one direction each, seen from one side.
 struct file_pair {

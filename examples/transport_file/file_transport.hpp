@@ -8,7 +8,7 @@
 #include "file_endpoint.hpp"
 #include "transport/common/supervised_transport.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 /// What a target is told first, beside the descriptors of the file it reads and of the one it writes.
 struct welcome {

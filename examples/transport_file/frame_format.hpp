@@ -8,7 +8,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 /// Where the receiver writes the position up to which it has begun to look at frames: 64 bits.
 inline constexpr std::uint64_t consumed_at = 0;

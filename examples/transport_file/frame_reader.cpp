@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 namespace {
 
 constexpr std::uint64_t freed_at_once = window / 4;

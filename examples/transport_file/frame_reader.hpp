@@ -8,7 +8,7 @@
 
 #include "frame_format.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 /// Reads the peer's frames ahead into memory of this side, so that each byte is read once; polls the length of the
 /// file. One thread at a time; malformed() and error() may be called by any.

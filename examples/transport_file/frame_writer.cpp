@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 frame_writer::frame_writer(int fd, std::uint64_t max_file_bytes)
     : fd_(fd), max_file_bytes_(max_file_bytes), room_(max_frame) {}

@@ -8,7 +8,7 @@
 
 #include "frame_format.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 /// One thread at a time sends; consumed(), malformed() and error() may be called by any. A frame is built in memory of
 /// this side, because the file's length is what announces it.

@@ -7,7 +7,7 @@
 
 #include "unnamed_file.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 host_transport::host_transport(node_t self, observer& to)
     : file_transport(to),

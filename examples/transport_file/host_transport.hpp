@@ -7,7 +7,7 @@
 #include "file_transport.hpp"
 #include "transport/common/target_supervisor.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 class host_transport final : public file_transport {
  public:

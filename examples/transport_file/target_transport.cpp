@@ -7,7 +7,7 @@
 #include "base/memory_file.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 invitation invitation::accept(int control_fd) {
   invitation result;

@@ -7,7 +7,7 @@
 #include "file_transport.hpp"
 #include "transport/common/host_watch.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 /// What a target gets from its host before anything else.
 struct invitation {

@@ -12,7 +12,7 @@
 #include "frame_format.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 namespace {
 
 [[noreturn]] void refuse_folder(const std::string& folder, const std::string& what, const std::string& advice) {

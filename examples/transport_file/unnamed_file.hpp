@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 
 /// Where the files are unless HAM_NODES names a folder.
 inline constexpr const char* usual_folder = "/tmp";

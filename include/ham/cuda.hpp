@@ -8,7 +8,7 @@
 
 struct CUstream_st;  // *: cudaStream_t, CUstream
 
-namespace ham::inline v0::cuda {
+namespace ham::inline v1::cuda {
 
 /// The stream of the context that executes the calling function; of functions without a context there is one, too. It
 /// stays the same as long as the process; more than 16 contexts share streams. It does not wait for the default stream

@@ -25,7 +25,7 @@
 #include "ham/offload/detail/device_group.hpp"
 #include "ham/offload/detail/device_message.hpp"
 
-namespace ham::inline v0::device {
+namespace ham::inline v1::device {
 
 namespace detail {
 

@@ -18,7 +18,7 @@
 #define HAM_RETHROW static_cast<void>(0)
 #endif
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// Base of all exceptions of this library. Messages have the form "what is wrong (why) what to do".
 class error : public std::runtime_error {

@@ -9,7 +9,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 enum class error_kind : std::uint8_t {
   none,            ///< there is no exception

@@ -16,7 +16,7 @@
 
 #include "ham/offload/runtime.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// Hands the ranks of `communicator`, an MPI_Comm, to a runtime. It stays the caller's and may be freed once the
 /// runtime is made. MPI runs already. With less than MPI_THREAD_SERIALIZED only the thread that called MPI_Init may

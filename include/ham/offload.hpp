@@ -49,7 +49,7 @@
 #include "ham/offload/when.hpp"
 #include "ham/version.h"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 using offload::buffer;
 using offload::buffer_matrix;
 using offload::buffer_ptr;

@@ -11,11 +11,11 @@
 
 /* The parts of HAM_VERSION, for the preprocessor. */
 #define HAM_VERSION_MAJOR 0
-#define HAM_VERSION_MINOR 1
+#define HAM_VERSION_MINOR 2
 #define HAM_VERSION_PATCH 0
 
 /* 10000 * major + 100 * minor + patch. */
 #define HAM_VERSION (HAM_VERSION_MAJOR * 10000 + HAM_VERSION_MINOR * 100 + HAM_VERSION_PATCH)
-#define HAM_VERSION_STRING "0.1.0"
+#define HAM_VERSION_STRING "0.2.0"
 
 #endif

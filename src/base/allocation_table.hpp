@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Names one allocation for its whole life; 0 names none.
 using allocation_tag = std::uint64_t;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 arena_heap::arena_heap(std::uint64_t address, std::uint64_t bytes) : address_(address), bytes_(bytes), table_(address) {
   if (bytes != 0) extents_.add_free(0, bytes);

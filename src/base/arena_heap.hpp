@@ -8,7 +8,7 @@
 #include "base/allocation_table.hpp"
 #include "base/extent_list.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// First fit. Thread-safe.
 class arena_heap {

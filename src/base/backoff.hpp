@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// How a wait becomes cheaper for others the longer it lasts: rounds that spin, then rounds that give the core away,
 /// then sleeps.

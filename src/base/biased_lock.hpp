@@ -7,7 +7,7 @@
 #include "base/heavy_fence.hpp"
 #include "base/thread_identity.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Mutual exclusion for very short sections. The first thread that takes it owns the bias: no atomic
 /// read-modify-write on its path. The first other thread revokes the bias for good with one membarrier.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 void sleep_ns(std::int64_t duration_ns) noexcept {
   const std::int64_t ns = std::max<std::int64_t>(0, duration_ns);

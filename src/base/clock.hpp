@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Nanoseconds of CLOCK_MONOTONIC since an arbitrary start; comparable within one machine. Cheap enough for spin loops.
 [[nodiscard]] inline std::int64_t now_ns() noexcept {

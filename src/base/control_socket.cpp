@@ -14,7 +14,7 @@
 #include "base/thread.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 constexpr std::size_t max_fds = 16;
 constexpr std::size_t max_bytes = 4096;

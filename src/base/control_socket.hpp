@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// A connected pair without a name in any file system; both ends close on exec. Throws ham::config_error.
 [[nodiscard]] std::pair<unique_fd, unique_fd> make_control_pair();

@@ -7,7 +7,7 @@
 #include "base/numbers.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 std::vector<int> parse_cores(std::string_view text, char separator) {
   std::vector<int> cores;

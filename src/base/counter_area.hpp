@@ -12,7 +12,7 @@
 #include "base/ticks.hpp"
 #include "base/time_buckets.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 using counter_word = std::atomic<std::uint64_t>;
 using counter_mark = std::atomic<std::uint32_t>;

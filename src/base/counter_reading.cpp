@@ -11,7 +11,7 @@
 #include "base/file_bytes.hpp"
 #include "base/printable.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 bool fills(int fd, std::span<std::byte> into, std::size_t offset) noexcept {

@@ -12,7 +12,7 @@
 #include "base/counter_area.hpp"
 #include "base/recording.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 struct counter_reading {
   struct traffic {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 inline constexpr std::size_t cache_line_bytes = 64;
 

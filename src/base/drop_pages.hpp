@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// The whole pages of private memory in `of` read as zeros from now on.
 inline void drop_pages(std::span<std::byte> of) noexcept {

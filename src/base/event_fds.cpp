@@ -11,7 +11,7 @@
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 unique_fd make_epoll() {
   unique_fd made(::epoll_create1(EPOLL_CLOEXEC));

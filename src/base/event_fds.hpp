@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Both throw ham::config_error.
 [[nodiscard]] base::unique_fd make_epoll();

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Offsets and sizes only: the memory itself may be anywhere. What is taken keeps its record, so that giving it back
 /// needs no memory. One thread at a time.

@@ -8,7 +8,7 @@
 #include "base/numbers.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constexpr std::int64_t max_node = std::int64_t{1} << 30;

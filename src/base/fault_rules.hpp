@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Where a fault strikes: before a call leaves, when its reply has arrived, when a node is connected.
 enum class fault_point : std::uint8_t { request, reply, connect };

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 std::size_t read_bytes(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept {
   std::size_t done = 0;

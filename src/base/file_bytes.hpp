@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Reads from `offset` on until `into` is full, the file ends, or it fails, which errno tells. Gives how many bytes it
 /// has read.

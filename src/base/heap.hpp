@@ -12,7 +12,7 @@
 #include "base/extent_list.hpp"
 #include "base/memory_file.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Start of the file, shared; fixed-width fields.
 struct heap_header {

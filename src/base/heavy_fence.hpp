@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Prepares this process to take part in heavy fences of other processes. Idempotent and thread-safe.
 /// Returns false where the kernel has no expedited membarrier: this process must then use real fences when it sends.

@@ -14,7 +14,7 @@
 #include "base/home_policy.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Used by its thread only, but for `over`: the object may go on another thread.
 struct home_core::state {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// The core that a node of a job has to itself. Nothing is bound to it: the thread is kept to the core only while it
 /// sleeps in the library, and is brought back if it waits elsewhere. What the application executes, starts or asks for

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Decides from what the kernel says of the machine and of the node's wake-ups. One thread.
 class home_policy {

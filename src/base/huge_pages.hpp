@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Below this it is not worth a system call.
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <new>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// The one T of the process for this `Tag`, made when it is first asked for and never destroyed: threads may still use
 /// it while the process ends. It lies in static storage, by which the simulator knows that its locks are the process's,

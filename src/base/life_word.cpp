@@ -19,7 +19,7 @@
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constexpr unsigned max_wakes = 32;                    // within

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Shared; 0 until its process holds it and again after an orderly end. Who can write to it can forge it: where that
 /// may be, what it says is a reason to ask the kernel (confirms_end).

@@ -19,7 +19,7 @@
 #include "base/thread.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constexpr std::size_t bytes_of_a_read = 1 << 16;

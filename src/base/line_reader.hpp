@@ -12,7 +12,7 @@
 #include "base/line_splitter.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Has no thread and no descriptor until the first pipe is added. All members may be called from any thread. Whoever
 /// else holds the other end of a pipe keeps nobody waiting here.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// What follows a text.
 enum class line_end : std::uint8_t {

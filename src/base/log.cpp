@@ -18,7 +18,7 @@
 #include "base/settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 namespace {
 

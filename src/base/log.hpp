@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 enum class log_level : std::uint8_t { off, error, warning, info, debug };
 /// What is told of each part of the library.

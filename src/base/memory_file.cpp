@@ -14,7 +14,7 @@
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 [[noreturn]] void refuse(const char* what, const char* call, std::size_t size_bytes) {

@@ -6,7 +6,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Makes a memfd of `size_bytes`. Throws ham::config_error if the kernel refuses.
 [[nodiscard]] unique_fd make_memory_file(const char* name, std::size_t size_bytes);

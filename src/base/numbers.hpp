@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// An integer from `least` to `most` and nothing else.
 [[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t least,

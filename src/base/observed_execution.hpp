@@ -8,7 +8,7 @@
 #include "base/ticks.hpp"
 #include "base/tracer.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// While it lives, the calling thread executes a call. The clock is read once for all of them.
 class observed_execution {

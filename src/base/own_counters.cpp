@@ -14,7 +14,7 @@
 #include "base/memory_file.hpp"
 #include "base/renew.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constinit std::atomic<std::uint64_t> next_counters{1};

@@ -13,7 +13,7 @@
 #include "base/counter_area.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// What the file of a node's counters is called, by which tools find it.
 inline constexpr const char* counter_file_name = "ham-counters";

@@ -23,7 +23,7 @@
 #include "base/settings.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constexpr std::string_view target_mark = ":ham";

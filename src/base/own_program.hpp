@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// The kernel's name for this very program: also right after it was replaced, moved, or found in PATH.
 inline constexpr const char* own_program_link = "/proc/self/exe";

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// No longer than `max_bytes`, and without what a terminal would obey: control characters become '?', whatever breaks
 /// or indents lines becomes a blank.

@@ -6,7 +6,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 bool belongs_to_root_alone(const std::string& path) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Whether the kernel started this program with such rights (setuid, setgid, file capabilities: AT_SECURE). It stays so
 /// after the rights have been given up.

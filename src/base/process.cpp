@@ -22,7 +22,7 @@
 #include "base/settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 int wait_status_of(const siginfo_t& seen) noexcept {

@@ -10,7 +10,7 @@
 #include "base/process_end.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// What a child has in place of this process's standard output and error; negative: those. None of these is a standard
 /// descriptor itself.

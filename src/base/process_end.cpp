@@ -20,7 +20,7 @@
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 std::optional<std::string> content_of(const std::string& path) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Of a wait status: "was killed by signal 11 (Segmentation fault)", "exited with status 3".
 [[nodiscard]] std::string describe_end(int wait_status);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// The file that `name` starts: itself if it has a slash, else the first match in PATH. Throws ham::config_error if
 /// there is none, or none that this user may execute.

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 enum class recorded_kind : std::uint8_t {
   none,

@@ -16,7 +16,7 @@
 #include "base/renew.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 struct process_recorder {

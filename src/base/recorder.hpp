@@ -10,7 +10,7 @@
 
 #include "base/recorder_area.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// The events of one thread.
 class thread_recorder {

@@ -10,7 +10,7 @@
 #include "base/recorded_event.hpp"
 #include "base/ticks.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 struct recorder_head {
   static constexpr std::uint64_t magic_value = 0x3143455248414d21;  // "!MAHREC1"

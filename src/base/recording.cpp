@@ -13,7 +13,7 @@
 #include "base/file_bytes.hpp"
 #include "base/recorder_area.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 /// How old marks are.

@@ -11,7 +11,7 @@
 #include "base/recorded_event.hpp"
 #include "base/ticks.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// The count of ticks, and the time when it was that.
 struct tick_reading {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Reason and way out, to be appended to what could not be done: " (reason); way out". From errno. Where filters of
 /// system calls (seccomp) answer in place of the kernel, no limit has been reached, and `advice` would mislead.

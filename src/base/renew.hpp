@@ -3,7 +3,7 @@
 
 #include <new>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Makes `what` anew in its place. The old one may be locked, or waited for, by a thread that does not exist here: it
 /// is not destroyed.

@@ -9,10 +9,10 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
-/// libham.so, libham.so.0.1, ...; its modules are called otherwise.
+/// libham.so, libham.so.0.2, ...; its modules are called otherwise.
 bool is_libham(std::string_view file) {
   constexpr std::string_view name = "libham.so";
   file.remove_prefix(file.rfind('/') + 1);

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Of the files that are loaded, another libham.so than `own`; empty if there is none.
 [[nodiscard]] std::string second_library(const std::string& own, std::span<const std::string> loaded);

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// A value: copies hold the secret as well. Each of them wipes it when it goes. Zeros at first.
 class secret_key {

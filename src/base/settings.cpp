@@ -15,7 +15,7 @@
 #include "base/privileges.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 using enum setting_kind;

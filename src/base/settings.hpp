@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 enum class setting : std::uint8_t {
   nodes,

@@ -8,7 +8,7 @@
 
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 void ring_event(int event) noexcept {
   const std::uint64_t none = 0;

@@ -3,7 +3,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Wakes whoever waits for the event (shared_event). Never blocks: it adds zero to the counter, for which there is
 /// always room, whatever others have made of the counter and of the descriptor's flags.

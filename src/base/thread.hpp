@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// True on threads that start_thread made: code there must not wait for the library to end.
 inline constinit thread_local bool on_library_thread = false;

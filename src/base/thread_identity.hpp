@@ -1,7 +1,7 @@
 // Which thread this is.
 #pragma once
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Identity of the calling thread, never null.
 [[nodiscard]] inline const void* thread_identity() noexcept {

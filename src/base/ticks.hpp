@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// Where ticks are from. Those of one source are comparable within one machine.
 enum class tick_source : std::uint32_t { none, x86_counter, arm_counter, clock };

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 struct time_buckets {
   static constexpr unsigned bits = 2;                        ///< behind the leading one that tell buckets apart

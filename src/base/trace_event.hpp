@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 enum class trace_kind : std::uint8_t {
   none,

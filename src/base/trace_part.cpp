@@ -8,7 +8,7 @@
 
 #include "base/printable.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constexpr std::uint32_t max_keys = 1U << 20;

@@ -16,7 +16,7 @@
 #include "base/ticks.hpp"
 #include "base/trace_event.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 inline constexpr std::size_t trace_step = std::size_t{64} << 10;  // whole pages everywhere
 

@@ -20,7 +20,7 @@
 #include "base/renew.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 constinit std::atomic<std::uint32_t> trace_session{0};
 constinit thread_local thread_tracer this_tracer;

@@ -12,7 +12,7 @@
 #include "base/ticks.hpp"
 #include "base/trace_part.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// 0: nothing is traced; else which of the traces of this process.
 extern constinit std::atomic<std::uint32_t> trace_session;

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 /// `fd` under a number above the standard descriptors; -1 with errno if there is none left, and `fd` is closed.
 [[nodiscard]] inline int above_standard_descriptors(int fd) noexcept {

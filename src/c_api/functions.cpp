@@ -21,7 +21,7 @@ struct ham_reply {
   std::string text;
 };
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 namespace {
 
 constexpr std::size_t max_name = 255;

@@ -10,7 +10,7 @@
 #include "ham/msg/handler.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 
 /// Throws bad_argument for a name that cannot be, or is taken. `layout`: of what crosses, if that are no bytes.
 void add_function(std::string_view name, ham_function address, void* user, std::string_view layout = {});

@@ -12,7 +12,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 namespace {
 
 /// A function in C++ without a result answers with no bytes at all.

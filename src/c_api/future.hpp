@@ -13,7 +13,7 @@
 #include "ham/offload/destination.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 
 using bytes = std::vector<std::byte>;
 

@@ -10,7 +10,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/graph.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 
 /// What every program has of stages that call by name: name, zero and layout, then the arguments as the function's own.
 /// These are results of earlier stages, inputs and constants, as they are; so is the result. Not in the namespace

@@ -12,7 +12,7 @@
 #include "ham/ham.h"
 #include "ham/offload/detail/graph_calls.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 
 /// What "parameter,...->result" says.
 struct call_types {

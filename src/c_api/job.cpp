@@ -10,7 +10,7 @@
 #include "ham/offload/node.hpp"
 #include "ham/offload/runtime.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 namespace {
 
 /// Lives as long as the process; what it holds ends with it at the latest.

@@ -10,7 +10,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 
 offload::buffer_ptr<std::byte> part(const ham_buffer* buffer, std::size_t offset, std::size_t size) {
   require(buffer, "the buffer");

@@ -10,7 +10,7 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/stop.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 namespace {
 
 std::unique_ptr<completion> end_of(offload::future<bytes>& call, std::uint64_t id) {

@@ -13,7 +13,7 @@
 #include "c_api/future.hpp"
 #include "ham/ham.h"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 
 /// A completion, with the memory that it points to.
 struct completion : ham_completion {

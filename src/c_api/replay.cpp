@@ -13,7 +13,7 @@
 
 namespace of_graph = ham::offload::detail;
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 namespace {
 
 constexpr std::size_t usual_in_flight = 8;

@@ -10,7 +10,7 @@
 #include "ham/offload/exceptions.hpp"
 #include "ham/offload/stage_error.hpp"
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 namespace {
 
 /// Also behind the destructors of the thread's variables: the job may end then, in exit(), with calls that fail.

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace ham::inline v0::c_api {
+namespace ham::inline v1::c_api {
 
 /// An error that is known to be one of the caller's arguments.
 struct bad_argument {

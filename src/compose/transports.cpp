@@ -15,7 +15,7 @@
   one(shm) one(exec) one(tcp) one(mpi) one(mpi_parent) one(emulated) one(veo) one(vedma) one(cuda) one(cuda_emulated) \
       one(loopback) HAM_EXTRA_TRANSPORTS(one)
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 #define HAM_DECLARE(name) const factory& name##_factory();
 HAM_TRANSPORTS(HAM_DECLARE)
@@ -23,7 +23,7 @@ HAM_TRANSPORTS(HAM_DECLARE)
 
 }  // namespace ham::transport
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 std::span<const transport::factory* const> transports() {
 #define HAM_LIST(name) &transport::name##_factory(),

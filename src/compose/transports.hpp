@@ -6,7 +6,7 @@
 
 #include "transport/network_factory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// In the order of help and of tools. Any thread.
 [[nodiscard]] std::span<const transport::factory* const> transports();

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Thread-safe.
 class backlog {

@@ -8,7 +8,7 @@
 #include "core/wire.hpp"
 #include "ham/msg/wire.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 [[nodiscard]] inline std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
   return msg::detail::load_little<std::uint32_t>(bytes.data() + offset);

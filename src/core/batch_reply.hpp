@@ -13,7 +13,7 @@
 #include "core/reply_sender.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Deletes itself after the last result. Only a batch with calls that run elsewhere (pooled) takes the lock. Results
 /// that are together longer than a message may be travel in several.

@@ -13,7 +13,7 @@
 #include "ham/error.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 batch_slot batch_sender::begin_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                        batch_owner& owner) {

@@ -10,7 +10,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Calls of a batch have slots before they are sent, which until then are this node's own: nobody fails them because a
 /// peer is lost. All members may be called from any thread, which holds no lock.

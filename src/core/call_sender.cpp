@@ -19,7 +19,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 void batch_marker() {}

@@ -18,7 +18,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What the sender of calls asks of its node: nothing on the path of a call for which there is room. Any thread, which
 /// holds no lock.

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/renew.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t look_interval_ns = 100'000;  // where the word says nothing, and may have been overwritten

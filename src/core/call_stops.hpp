@@ -9,7 +9,7 @@
 
 #include "ham/offload/detail/stop_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 struct peer;

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <new>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void call_table::throw_full() {
   throw call_error("a million calls are pending on this node; read some of their results first",

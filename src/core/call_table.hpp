@@ -11,7 +11,7 @@
 #include "core/slot_table.hpp"
 #include "core/waiter.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Of a call that nobody will ask for: whether its error is told (ham::on_unobserved_error).
 enum class errors_told : bool { no, yes };

@@ -11,7 +11,7 @@
 #include "base/log.hpp"
 #include "core/batch_records.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::uint64_t never_sent = UINT64_MAX;  // position of what never left this node

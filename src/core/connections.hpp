@@ -18,7 +18,7 @@
 #include "core/waiter.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What is asked of a node whose connections change. Any thread.
 class connected_node {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 bool continuation_runner::run_at_most(std::size_t count) {
   const engine_scope scope(owner_);

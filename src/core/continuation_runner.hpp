@@ -6,7 +6,7 @@
 #include "core/ready_queue.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// All members may be called from any thread, which holds no lock.
 class continuation_runner {

@@ -3,7 +3,7 @@
 #include <new>
 #include <string>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 std::exception_ptr missed_call(const msg::handler_table& functions, node_t node,
                                const msg::handler_entry& function) noexcept {

@@ -6,7 +6,7 @@
 #include "ham/error.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Nothing of the call has left this node. Each gives a ham::deadline_exceeded, or std::bad_alloc.
 [[nodiscard]] std::exception_ptr missed_call(const msg::handler_table& functions, node_t node,

@@ -15,7 +15,7 @@
 #include "base/clock.hpp"
 #include "base/renew.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Any thread. A call that has settled stays for a while.
 class deadline_queue {

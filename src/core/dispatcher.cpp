@@ -8,7 +8,7 @@
 #include "core/batch_records.hpp"
 #include "core/remote_exception.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::size_t max_at_once = 64;  // begun under one hold of the receiving lock

@@ -24,7 +24,7 @@
 #include "core/waiter.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What the dispatcher asks of its node: nothing on the path of a call that begins when it is taken.
 class called_node {

@@ -8,7 +8,7 @@
 #include "core/dispatcher.hpp"
 #include "core/remote_exception.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// Until when a call may take that came with `left_ns`; 0: for ever.

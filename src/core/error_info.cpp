@@ -8,7 +8,7 @@
 
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace {
 
 std::string current_type() {

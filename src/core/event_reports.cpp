@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "base/renew.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 namespace offload {
 

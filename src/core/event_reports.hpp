@@ -14,7 +14,7 @@
 #include "core/ready_queue.hpp"
 #include "ham/offload/event.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// All members may be called from any thread, also with the receiving lock.
 class event_reports {

@@ -14,7 +14,7 @@
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 event_wait::event_wait() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   int ends[2];

@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// One thread sleeps at a time; any may wake it.
 class event_wait {

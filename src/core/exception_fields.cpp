@@ -13,7 +13,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/exceptions.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 // ---- error codes

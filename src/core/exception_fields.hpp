@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// As an exception travels: its code, type, what(), and what else it carries.
 using encoded_exception = std::tuple<std::uint8_t, std::string, std::string, std::string>;

@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "core/node_loss.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using base::fault_point;

@@ -14,7 +14,7 @@
 #include "core/peer.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What is to happen to a call: places of rules, from 1; 0: nothing.
 struct fault_decision {

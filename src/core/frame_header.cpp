@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void frame_header::throw_unknown(std::uint8_t kind) {
   throw protocol_error("a frame of unknown kind " + std::to_string(kind));

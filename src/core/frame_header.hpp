@@ -8,7 +8,7 @@
 #include "core/wire.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Each number may be asked for only where the kind of frame has it. Made by decode from what a peer has sent, else by
 /// the functions named after the kinds.

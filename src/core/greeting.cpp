@@ -7,7 +7,7 @@
 #include "core/wire.hpp"
 #include "ham/msg/codec.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid, address for peers,

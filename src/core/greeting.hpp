@@ -10,7 +10,7 @@
 #include "ham/msg/manifest.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 struct greeting {
   msg::digest manifest;                    ///< of its handlers and its data layout

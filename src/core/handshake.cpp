@@ -8,7 +8,7 @@
 #include "core/greeting.hpp"
 #include "ham/msg/translation.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// One for each table that runtimes of this process have begun with. What is loaded later does not change it.
 const msg::manifest& handshake::own_manifest() const {

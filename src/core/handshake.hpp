@@ -12,7 +12,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/manifest.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Each side sends a greeting. Where the digests of handlers and data layout differ, each sends its manifest as well,
 /// and keeps a translation (docs/wire-format.md).

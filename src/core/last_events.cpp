@@ -8,7 +8,7 @@
 #include "base/printable.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using base::recorded_kind;

@@ -7,7 +7,7 @@
 #include "base/recording.hpp"
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Name for people of the function of an event.
 [[nodiscard]] std::string recorded_function(const base::recording& of, const base::recording::event& one);

@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The next long message finds warm pages, if it comes soon. All members may be called from any thread.
 class long_memory_timer {

@@ -11,7 +11,7 @@
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 loop_event::loop_event(int sleeps_on)
     : epoll_(base::make_epoll()),

@@ -7,7 +7,7 @@
 #include "base/thread_identity.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Readable after signal(), when the time has come, and when the descriptor that the node sleeps on is.
 class loop_event {

@@ -6,7 +6,7 @@
 #include "core/standby_receiver.hpp"
 #include "core/waiter.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// While other threads poll, the loop does not announce a sleep that they would end at once. They tell what they

@@ -6,7 +6,7 @@
 #include "core/batch_records.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void throw_no_function(std::uint32_t key) {
   throw protocol_error("a call with key " + std::to_string(key) + ", which names no function of this node");

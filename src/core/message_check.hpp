@@ -8,7 +8,7 @@
 #include "core/frame_header.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 [[noreturn]] void throw_no_function(std::uint32_t key);
 

@@ -13,7 +13,7 @@
 #include "core/remote_exception.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::size_t small_payload = transport::readable_payload;

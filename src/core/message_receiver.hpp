@@ -17,7 +17,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What the receiver asks of its node: nothing on the path of a small call or its reply. The receiving lock is held.
 class receiving_node {

@@ -5,7 +5,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Takes nothing and gives nothing: in place of the endpoint of a peer that was lost, which the transport destroys, and
 /// of every endpoint in a child after fork.

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 const char* words_for(call_outcome outcome) noexcept {

@@ -6,7 +6,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// A ham::node_failure for people: `reason` says what happened to the node, `last_events` what it did last; both may be
 /// empty. Throws std::bad_alloc.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 std::uint32_t outbox::add(frame_header head, outbox_message& message) noexcept {
   if (messages_.empty()) filled_.fetch_add(1, std::memory_order_seq_cst);

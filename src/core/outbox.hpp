@@ -9,7 +9,7 @@
 #include "core/outbox_message.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Long messages, which travel in fragments, and replies for which there was no room. Behind them everything to that
 /// node queues, so that the order is kept. Under the node's sending lock, unless said otherwise.

@@ -8,7 +8,7 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "transport/fragments.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Messages on their way; those that are added to it were allocated before any lock was taken.
 using message_list = std::list<transport::outbound>;

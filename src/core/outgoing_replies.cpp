@@ -5,7 +5,7 @@
 
 #include "core/batch_records.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void outgoing_replies::finish_queued(frame_header head, reply_room& out) noexcept {
   if (!out.to->finish_queued_reply(head, out))

@@ -11,7 +11,7 @@
 #include "core/reply_sender.hpp"
 #include "core/waiter.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// All members may be called from any thread, which holds no sending lock but the one of the reply's room.
 class outgoing_replies final : public reply_sender {

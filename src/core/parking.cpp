@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void parking::wait(const std::function<bool()>& done, std::int64_t until_ns) {
   sleeper me{&done, {}, nullptr};

@@ -9,7 +9,7 @@
 
 #include "base/heavy_fence.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Any thread. Who makes progress pays a load; who waits pays a membarrier.
 class parking {

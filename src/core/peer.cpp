@@ -5,7 +5,7 @@
 #include "core/outbox_message.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 namespace {
 

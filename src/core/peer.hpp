@@ -25,7 +25,7 @@
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// How the connection to a node ended.
 enum class peer_end : std::uint8_t {

@@ -5,7 +5,7 @@
 
 #include "base/renew.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void peer_events::post(peer_event what) {
   {

@@ -11,7 +11,7 @@
 #include "core/peer_table.hpp"
 #include "core/waiter.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 struct peer_event {
   transport::endpoint* connected;  ///< or nullptr:

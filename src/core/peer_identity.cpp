@@ -5,7 +5,7 @@
 #include "base/renew.hpp"
 #include "core/node_loss.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void peer_identity::introduce(info of, std::string address) {
   std::lock_guard guard(mutex_);

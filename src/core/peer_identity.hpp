@@ -9,7 +9,7 @@
 #include "ham/error.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// All members may be called from any thread, unless said otherwise.
 class peer_identity {

@@ -1,6 +1,6 @@
 #include "core/peer_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 std::vector<node_t> peer_table::ready_nodes(node_t self) const {
   std::vector<node_t> result;

@@ -16,7 +16,7 @@
 #include "base/renew.hpp"
 #include "core/peer.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Calls sent to nodes, and bytes of messages exchanged with them.
 struct peer_traffic {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// All members may be called from any thread, unless said otherwise.
 class ping_credit {

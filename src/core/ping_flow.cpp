@@ -3,7 +3,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void ping_flow::slow(peer& from) noexcept {
   std::lock_guard guard(mutex_);

@@ -14,7 +14,7 @@
 #include "core/reply_sender.hpp"
 #include "core/self_endpoint.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// All members may be called from any thread, which holds no sending lock, unless said otherwise.
 class ping_flow {

@@ -4,7 +4,7 @@
 #include "core/thread_state.hpp"
 #include "ham/msg/thread_pool.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// For a thread that waits: executes a queued job of its pool if no other thread will. False: another one does.
 inline bool help_pool(msg::thread_pool::waiting& wait) {

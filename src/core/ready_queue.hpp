@@ -7,7 +7,7 @@
 #include "base/renew.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// All members may be called from any thread. Who pushes sees to it that what it pushed is run; others may come first.
 class ready_queue {

@@ -5,7 +5,7 @@
 
 #include "core/relay_frame.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 peer* relay_forwarder::forward(peer& from, frame_header head, std::span<const std::byte> payload) {
   const auto receiver = static_cast<node_t>(head.relay_receiver());

@@ -15,7 +15,7 @@
 #include "core/reply_sender.hpp"
 #include "core/routes.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What is asked of a node that passes frames on.
 class relaying_node {

@@ -14,7 +14,7 @@
 #include "ham/msg/wire.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Who has sent it; `payload`: all of it. Throws ham::protocol_error.
 [[nodiscard]] inline node_t sender_of_relayed(std::span<const std::byte> payload) {

@@ -6,7 +6,7 @@
 
 #include "core/relay_frame.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::size_t max_frame = std::size_t{60} << 10;  // into one frame of any medium, and some into the window

@@ -19,7 +19,7 @@
 #include "core/routes.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Paper 1 leaves such nodes without each other. Frames travel inside frames to a neighbour (routes), which passes them
 /// on (relay_forwarder); what they carry, a greeting first, is none of its business. A window bounds what is under way:

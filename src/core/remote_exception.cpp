@@ -21,7 +21,7 @@
 #include "ham/msg/names.hpp"
 #include "ham/offload/exceptions.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// Code on the wire, type, and how to make one from its text. The order is part of the wire format.

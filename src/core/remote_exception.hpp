@@ -10,7 +10,7 @@
 #include "ham/error.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Bytes of the exception that is being handled.
 [[nodiscard]] std::vector<std::byte> encode_current_exception() noexcept;

@@ -6,7 +6,7 @@
 
 #include "base/renew.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constinit thread_local const replacements::rebuilding* innermost = nullptr;

@@ -13,7 +13,7 @@
 #include "core/ready_queue.hpp"
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The number of a process in a call that is for it alone, also if its number should get another one: what handles
 /// name. Such numbers are above all that nodes have, so that the sender of calls finds no node and asks.

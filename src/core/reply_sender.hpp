@@ -6,7 +6,7 @@
 
 #include "core/frame_header.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 struct peer;
 

@@ -8,7 +8,7 @@
 
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// A target has one neighbour that passes things on: the node that has started it. Node 0 and nodes that start targets
 /// of their own (`each:` in HAM_NODES) pass on what those send and get. Ranks know each other's targets from the start;

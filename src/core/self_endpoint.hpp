@@ -11,7 +11,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// A queue of messages in this process. Sending is serialised by the runtime as for every endpoint.
 class self_endpoint final : public transport::endpoint {

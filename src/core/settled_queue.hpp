@@ -9,7 +9,7 @@
 #include "base/renew.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// So that what waits for them goes on where it waits, and the receiving lock stays with those who poll. All members
 /// may be called from any thread.

@@ -1,7 +1,7 @@
 // Growth and end of the table of pending calls.
 #include "core/slot_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 bool slot_table::grow() {
   // The very last id means "no reply" on the wire, so the last chunk is never used.

@@ -9,7 +9,7 @@
 #include "base/renew.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class slot_table {
  public:

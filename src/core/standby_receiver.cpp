@@ -6,7 +6,7 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::chrono::milliseconds max_wait{1};  // of a context's call behind a call of the main queue

@@ -10,7 +10,7 @@
 
 #include "core/waiter.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 

@@ -12,7 +12,7 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// A poll that took so long has moved bytes: the next one probably does as well.

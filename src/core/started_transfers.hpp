@@ -12,7 +12,7 @@
 
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// One such access, or several that settle one future.
 class started_transfer {

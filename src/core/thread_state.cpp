@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 constinit std::atomic<engine*> the_process_engine{nullptr};
 }  // namespace

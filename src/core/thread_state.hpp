@@ -5,7 +5,7 @@
 
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class call_stop;
 class ready_queue;

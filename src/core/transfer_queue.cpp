@@ -13,7 +13,7 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t gain = 8;  // how much longer than handing it over an access takes that is handed over

@@ -14,7 +14,7 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// One such access.
 class transfer {

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr unsigned polls_skipped = 16;  // of the others for each one that is made, when nothing has come for long

@@ -11,7 +11,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The first one is polled at every turn, which costs nanoseconds. To poll one of the others may be a system call: done
 /// at every turn only for a while after one of them had something.

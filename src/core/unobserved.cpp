@@ -18,7 +18,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 const char* to_string(operation what) noexcept {
   switch (what) {
@@ -126,7 +126,7 @@ constexpr std::array<verb, 8> verbs{{{"store_here", operation::put},
                                      {"copy_from_here", operation::copy},
                                      {"copy_rows_from_here", operation::copy}}};
 
-/// Mangled, in a name that begins with ham::v0: ham::v0::offload::detail.
+/// Mangled, in a name that begins with ham::v1: ham::v1::offload::detail.
 constexpr std::string_view library_scope = "NS0_7offload6detail";
 
 void name_function(unobserved_error& what, const msg::handler_entry& function) {

@@ -8,7 +8,7 @@
 #include "ham/offload/detail/slot.hpp"
 #include "ham/offload/unobserved_error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What futures settle with that outlive their runtime, or are those of the parent after fork: no error of theirs.
 class runtime_ended : public error {

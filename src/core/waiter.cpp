@@ -8,7 +8,7 @@
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t min_spin_ns = 3'000;

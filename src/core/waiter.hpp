@@ -17,7 +17,7 @@
 #include "core/parking.hpp"
 #include "core/waiting_node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class standby_receiver;
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 struct call_slot;
 

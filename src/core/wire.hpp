@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 enum class wire_kind : std::uint8_t {
   call = 1,

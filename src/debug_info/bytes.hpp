@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 
 /// Bytes end, or say something impossible.
 class malformed : public std::runtime_error {

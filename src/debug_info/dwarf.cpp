@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 namespace {
 
 using kind = dwarf_value::kind;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 
 class cursor;
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 namespace {
 
 using attribute = dwarf_attribute;

@@ -4,7 +4,7 @@
 #include "debug_info/dwarf.hpp"
 #include "debug_info/type.hpp"
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 
 /// Parameters and result of a function's entry. What cannot be called with becomes an opaque type that says why. Throws
 /// malformed for debug information that makes no sense.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 
 class elf_file {
  public:

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 namespace {
 
 using attribute = dwarf_attribute;

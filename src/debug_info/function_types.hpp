@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 
 /// The debug information says several different things of one function.
 class ambiguous : public std::runtime_error {

@@ -1,7 +1,7 @@
 // Comparing and showing types.
 #include "debug_info/type.hpp"
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 
 std::string to_string(const signature& types) {
   std::string text = types.result.name + " (";

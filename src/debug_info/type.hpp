@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 
 enum class type_kind : unsigned char {
   nothing,  ///< void

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Of one process. Is asked now and then: a call is as old as the time for which it has been seen to be the oldest.
 class hang_watch {

@@ -6,7 +6,7 @@
 #include "job/key_file.hpp"
 #include "runtime/options.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 const transport::network_address& server_of(const target_group& group) {

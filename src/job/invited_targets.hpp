@@ -11,7 +11,7 @@
 #include "job/target_plan.hpp"
 #include "transport/network_factory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// As in HAM_NODES: "tcp://10.0.0.7:7000".
 [[nodiscard]] std::string name_of_server(const target_group& group);

@@ -28,7 +28,7 @@
 #include "runtime/tracing.hpp"
 #include "trace/join.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace detail {
 namespace {
 

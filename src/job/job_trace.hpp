@@ -12,7 +12,7 @@
 #include "ham/misc/types.hpp"
 #include "job/trace_folder.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 

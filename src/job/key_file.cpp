@@ -15,7 +15,7 @@
 #include "base/refused_call.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {

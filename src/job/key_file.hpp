@@ -5,7 +5,7 @@
 
 #include "transport/network.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Reads a key from a file, or from an inherited descriptor that "fd:NUMBER" names. Refuses files that others can read.
 /// Throws ham::config_error.

@@ -11,7 +11,7 @@
 #include "base/settings.hpp"
 #include "base/thread.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 main_here* the_one = nullptr;

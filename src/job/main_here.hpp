@@ -11,7 +11,7 @@
 
 #include "job/run_target.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// There is at most one. It ends when the process exits, because only then main's status is known; until then the host
 /// serves.

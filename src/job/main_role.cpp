@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "job/notices.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What one node has to do with it. Each of its two sides is for one kind of node; notices come on any thread.
 class main_role {

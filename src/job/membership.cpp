@@ -13,7 +13,7 @@
 #include "runtime/options.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// Joining has limits of its own, and the words of whoever knows them come first: a start of a process is given up

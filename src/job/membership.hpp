@@ -15,7 +15,7 @@
 #include "job/supervisor.hpp"
 #include "transport/launched_factory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// On the host; any thread.
 class membership final : private process_starter {

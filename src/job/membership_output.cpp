@@ -8,7 +8,7 @@
 #include "job/membership.hpp"
 #include "job/output_redirection.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// For errors.

@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "job/membership.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Of those that the host itself can start, or reach, again; of others that have gone it forgets.
 void membership::remember_groups(const fresh_targets& planned) {

@@ -13,7 +13,7 @@
 #include "job/notices.hpp"
 #include "runtime/options.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t connect_timeout_ns = 10'000'000'000;  // for a connection that another node has to make

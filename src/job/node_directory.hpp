@@ -19,7 +19,7 @@
 #include "transport/network_factory.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// How connections to other machines are made.
 struct network_settings {

@@ -6,7 +6,7 @@
 #include "job/node_directory.hpp"
 #include "runtime/job.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Holds nothing itself; `members` is nullptr on a node that is not the host, `main` where main can only run on the
 /// host.

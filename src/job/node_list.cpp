@@ -8,7 +8,7 @@
 #include "compose/transports.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using transport::factory;

@@ -6,7 +6,7 @@
 
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 using transport::target_group;
 

@@ -15,7 +15,7 @@
 #include "base/log.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using offload::line_end;

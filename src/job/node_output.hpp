@@ -11,7 +11,7 @@
 #include "ham/misc/types.hpp"
 #include "ham/offload/on_output.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class node_output {
  public:

@@ -14,7 +14,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The first byte of each.
 enum class notice : std::uint8_t {

@@ -16,7 +16,7 @@
 #include "ham/offload/call.hpp"
 #include "runtime/always_runs.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// A pipe of another process, and what tells whether it is the one that was meant: where processes have namespaces, a

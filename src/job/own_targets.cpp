@@ -6,7 +6,7 @@
 
 #include "job/node_list.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void own_targets::attach(engine& node, node_directory& directory) {
   node_ = &node;

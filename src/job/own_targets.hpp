@@ -10,7 +10,7 @@
 #include "job/started_targets.hpp"
 #include "job/target_plan.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// They are nodes of the whole job, reached through this node. One thread at a time.
 class own_targets {

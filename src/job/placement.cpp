@@ -15,7 +15,7 @@
 #include "base/core_list.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 placement_wish parse_placement(const std::string& text) {
   if (text.empty() || text == "auto") return {};

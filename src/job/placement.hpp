@@ -8,7 +8,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What HAM_CPU_AFFINITY says: "auto" or nothing, "none", or a list of cores.
 struct placement_wish {

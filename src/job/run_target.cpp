@@ -21,7 +21,7 @@
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 target_boot boot_of(std::shared_ptr<transport::target_side> side, transport::company reaches) {
   target_boot boot;

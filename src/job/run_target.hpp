@@ -14,7 +14,7 @@
 #include "transport/process_group.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What differs from target to target.
 struct target_boot {

@@ -32,7 +32,7 @@
 #include "runtime/options.hpp"
 #include "transport/common/process_supervisor.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// A job's process that is still there so long after its host has gone is killed, as over shared memory; one that has

@@ -7,7 +7,7 @@
 #include "ham/offload/runtime.hpp"
 #include "job/run_target.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Serves hosts that connect to options.serve, as many at once as options.jobs says, each in a process of its own. A
 /// host that leaves or dies, or a call that crashes, ends the process of its job only. Returns in such a process when

@@ -10,7 +10,7 @@
 #include "ham/error.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Locks `one_at_a_time` while it lives. What the calling thread executed meanwhile might wait for a supervised node,
 /// whose start waits for this lock: so it executes nothing, until the end of the change.

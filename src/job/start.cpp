@@ -22,7 +22,7 @@
 #include "runtime/options.hpp"
 #include "transport/in_process.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 void pin_this_process(int core) {

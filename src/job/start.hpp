@@ -18,7 +18,7 @@
 #include "runtime/metrics_server.hpp"
 #include "transport/launched_factory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// A running job, seen from the host.
 struct runtime_parts {

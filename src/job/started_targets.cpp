@@ -6,7 +6,7 @@
 
 #include "base/own_program.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using transport::starting_factory;

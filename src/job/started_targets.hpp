@@ -15,7 +15,7 @@
 #include "runtime/engine.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What starts a target: this program with its arguments, and where nodes run that nothing else is said of.
 struct target_defaults {

@@ -6,7 +6,7 @@
 
 #include "base/thread.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 using phase = replacements::phase;
 

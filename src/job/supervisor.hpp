@@ -18,7 +18,7 @@
 #include "job/hang_watch.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// For people: "0.5".
 [[nodiscard]] std::string seconds_of(std::chrono::nanoseconds time);

@@ -6,7 +6,7 @@
 #include "base/log.hpp"
 #include "job/supervisor.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 std::string seconds_of(std::chrono::nanoseconds time) {
   char text[32];

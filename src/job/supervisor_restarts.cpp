@@ -9,7 +9,7 @@
 #include "core/thread_state.hpp"
 #include "job/supervisor.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::chrono::milliseconds min_pause{10}, max_pause{1000};

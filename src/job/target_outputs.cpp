@@ -14,7 +14,7 @@
 #include "base/settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 [[noreturn]] void throw_no_pipe(const char* call) {

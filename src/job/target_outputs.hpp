@@ -14,7 +14,7 @@
 #include "ham/misc/types.hpp"
 #include "job/node_output.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What targets write to: for their start, or to be handed to them.
 struct output_pipes {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 fresh_targets plan_targets(const std::vector<transport::target_group>& groups, node_t first, std::size_t ranks) {
   fresh_targets plan;

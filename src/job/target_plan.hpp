@@ -7,7 +7,7 @@
 #include "ham/misc/types.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// A node that is to be started or reached.
 struct fresh_target {

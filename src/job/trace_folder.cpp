@@ -15,7 +15,7 @@
 #include "ham/error.hpp"
 #include "runtime/tracing.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::string_view part_prefix = "node-";

@@ -6,7 +6,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Whether a file of such a folder is the part of a node, by its name.
 [[nodiscard]] bool is_trace_part(std::string_view file_name) noexcept;

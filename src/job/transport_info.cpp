@@ -3,7 +3,7 @@
 #include "ham/offload/runtime.hpp"
 #include "ham/offload/transports.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 std::vector<transport_info> list_transports() {
   std::vector<transport_info> result;

@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 // Symbols that MPIX_KERNEL defines: the text of the parameters, and of the result.

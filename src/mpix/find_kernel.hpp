@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 struct found_kernel {
   void (*function)() = nullptr;

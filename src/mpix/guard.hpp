@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 class kernel;
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 std::string quoted(std::string_view name) { return "kernel \"" + std::string(name) + "\""; }

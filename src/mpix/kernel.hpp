@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 /// How a kernel was asked for: "name" or "name(types)", and the sizes of the arguments in bytes.
 struct kernel_request {

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 struct library {

@@ -5,7 +5,7 @@
 
 struct link_map;
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 /// Opens a library, or finds it open already, and offers its functions as kernels, for as long as the process lives. A
 /// name without a slash is looked for as the loader does. The loader's text if that fails, else empty.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 using debug_info::cursor;
 using debug_info::malformed;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 constexpr std::size_t message_alignment = 64;
 

@@ -6,7 +6,7 @@
 #include "base/backoff.hpp"
 #include "mpix/settings.hpp"
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 class pause {
  public:

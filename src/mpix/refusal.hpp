@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 /// Values as in ham/mpix_kernel.h, which the parts without MPI do not see.
 enum class failure : int { none = 0, unknown = 1, mismatch = 2, untyped = 3, crashed = 4, exception = 5, not_run = 6 };

@@ -9,7 +9,7 @@
 
 #include "base/numbers.hpp"
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 struct settings {
   /// How long a failure may wait for a parent to fetch it before the child ends the job; negative: for ever.

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 using words = std::vector<std::string>;

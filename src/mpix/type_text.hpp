@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 /// The parameters in `text`, without the parentheses; "" and "void" are none. Knows C's arithmetic types, the
 /// fixed-width ones, and pointers to anything. Throws refusal (untyped) for a type that it does not know.

@@ -3,7 +3,7 @@
 
 #include "debug_info/type.hpp"
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 using debug_info::member;
 using debug_info::signature;

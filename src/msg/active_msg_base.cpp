@@ -6,7 +6,7 @@
 #include "ham/error.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Operators and arrows are not brackets. Keeps a view of the text.
 class bracket_table {

@@ -9,7 +9,7 @@
 #include <cwchar>
 #include <type_traits>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 

@@ -1,7 +1,7 @@
 // The digest of byte sequences and texts.
 #include "ham/msg/digest.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 std::string to_string(const digest& value) {
   constexpr char digits[] = "0123456789abcdef";

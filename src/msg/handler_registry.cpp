@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 void msg_handler_registry::init() {
   static_cast<void>(handler_table::local());

@@ -17,7 +17,7 @@
 #include "ham/msg/library_entry.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 

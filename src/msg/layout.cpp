@@ -5,7 +5,7 @@
 
 #include "ham/msg/call_layout.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 namespace {
 
 /// A layout text without the name of the type it begins with, if it begins with one: the handler is named already, and

@@ -13,7 +13,7 @@
 // Bytes: "HAMM", u8 version, data layout (14 times u8), u32 number of entries; per entry u8 kind, u8 flags (bit 0:
 // duplicate, bit 1: host only), u32 length and name, u32 length and layout. Little-endian. Version 2 is that with bit 1
 // in any entry: releases that do not know the bit read all others.
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "ham/msg/digest.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 
@@ -66,7 +66,7 @@ void fold_inline_namespaces(string& text) {
   }
 }
 
-/// This library's own version namespace, ham::v0: a function has one name whatever release its program was built with.
+/// This library's own version namespace, ham::v1: a function has one name whatever release its program was built with.
 void fold_own_version(string& text) {
   constexpr string_view start = "ham::v";
   for (std::size_t at = text.find(start); at != string::npos; at = text.find(start, at + 1)) {

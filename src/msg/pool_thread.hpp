@@ -3,7 +3,7 @@
 
 #include "ham/msg/thread_pool.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// nullptr on threads that are of no pool.
 extern constinit thread_local thread_pool* pool_of_this_thread;

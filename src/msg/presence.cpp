@@ -6,7 +6,7 @@
 
 #include "base/immortal.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace {
 
 /// Never destroyed: threads may look while the process ends.

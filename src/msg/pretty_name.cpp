@@ -7,7 +7,7 @@
 #include "ham/msg/names.hpp"
 #include "msg/bracket_table.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 struct pretty {
   std::string text;

@@ -14,7 +14,7 @@
 #include "ham/error.hpp"
 #include "msg/pool_thread.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 

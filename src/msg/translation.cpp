@@ -8,7 +8,7 @@
 #include "ham/msg/layout.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "base/huge_pages.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 void throw_underrun(std::size_t wanted, std::size_t there) {
   throw protocol_error("message too short: " + std::to_string(wanted) + " more bytes expected, " +

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Such work waits for the kernel to leave, and it must not be waited for by who receives calls. So who needs it asks,
 /// and goes on without; the thread that follows the kernel does it when the kernel is absent. What is asked for is kept

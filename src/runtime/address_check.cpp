@@ -9,7 +9,7 @@
 #include "ham/msg/names.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// The calling thread's stack, from what is in use now to its end.

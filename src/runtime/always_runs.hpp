@@ -5,7 +5,7 @@
 
 #include "ham/offload/call.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 template <class Callable, class Result, class... Params>
 void run_always(std::type_identity<msg::detail::call_shape<Result, Params...>>) {

@@ -14,7 +14,7 @@
 
 std::size_t ham::detail::max_message() { return current().greetings.message_limit(); }
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 std::size_t num_nodes() { return ham::detail::current().peers.size(); }
 node_t this_node() { return ham::detail::current().self(); }

@@ -4,7 +4,7 @@
 #include "core/thread_state.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 std::exception_ptr caught_of(void (*function)(void* with), void* with) noexcept {
   try {

@@ -1,7 +1,7 @@
 // The records of a batch.
 #include "ham/offload/batch.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 void batch::submit() {
   if (slots_.empty()) return;
   if (detail::is_up(runtime_))  // else all of them have settled at its end

@@ -20,7 +20,7 @@
 #include "runtime/message_transfer.hpp"
 #include "runtime/row_layout.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using ham::detail::device_rows;

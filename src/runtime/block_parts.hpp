@@ -8,7 +8,7 @@
 #include "ham/offload/block.hpp"
 #include "runtime/device_rows.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 [[nodiscard]] constexpr block_rows one_row(std::size_t bytes) noexcept { return {1, bytes, bytes, bytes}; }
 

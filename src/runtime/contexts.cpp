@@ -6,7 +6,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 std::uint32_t contexts::open(std::size_t stack_bytes) {
   std::lock_guard guard(mutex_);

@@ -14,7 +14,7 @@
 #include "base/thread.hpp"
 #include "core/peer.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 

@@ -17,7 +17,7 @@
 #include "runtime/job_counters.hpp"
 #include "runtime/recorder_files.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace detail {
 namespace {
 

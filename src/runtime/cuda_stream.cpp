@@ -6,7 +6,7 @@
 #include "ham/error.hpp"
 #include "runtime/device_calls.hpp"
 
-namespace ham::inline v0::cuda {
+namespace ham::inline v1::cuda {
 
 CUstream_st* stream() {
   const std::lock_guard guard(detail::device_calls::end_mutex());  // threads of contexts may outlive the device

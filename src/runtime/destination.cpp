@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 void throw_no_node(unsigned long long number, bool is_signed) {
   const std::string text = is_signed ? std::to_string(static_cast<long long>(number)) : std::to_string(number);

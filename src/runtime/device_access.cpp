@@ -11,7 +11,7 @@
 #include "runtime/contexts.hpp"
 #include "runtime/device_calls.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The manifest tells it to other nodes; this is for calls of the node itself, and for what the manifest did not have
 /// yet. Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
@@ -106,7 +106,7 @@ void refuse_holder(const incoming_call& call) {
 
 }  // namespace ham::detail
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
   const std::lock_guard guard(ham::detail::device_calls::end_mutex());

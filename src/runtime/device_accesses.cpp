@@ -11,7 +11,7 @@
 #include "runtime/device_heap.hpp"
 #include "runtime/held_call.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using direction = transport::device_copy::direction;

@@ -14,7 +14,7 @@
 #include "transport/device_memory.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Writes what a call has brought, and answers it, without waiting for the device. Its memory has been checked. False,
 /// and nothing is done: they are more bytes than one access moves, so that the caller has to see to it.

@@ -15,7 +15,7 @@
 #include "core/thread_state.hpp"
 #include "runtime/device_heap.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace wire = device::detail;

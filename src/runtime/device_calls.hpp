@@ -17,7 +17,7 @@
 #include "runtime/engine.hpp"
 #include "transport/device.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The device of a node. Threads that receive calls put them into the device's queues; one thread answers them, starts
 /// the resident kernel when there is a call and has it leave when there was none for a while.

@@ -10,7 +10,7 @@
 #include "runtime/message_transfer.hpp"
 #include "runtime/peer_copies.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using ham::detail::device_heap;

@@ -8,7 +8,7 @@
 #include "runtime/block_parts.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Complete on return. Several pieces are under way at once: while one travels, the device works on another. The
 /// calling thread makes progress while it waits for other nodes. `what` has been checked, and so has the memory of this

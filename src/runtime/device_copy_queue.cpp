@@ -10,7 +10,7 @@
 #include "base/thread.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::size_t max_piece_bytes = std::size_t{1} << 20;

@@ -18,7 +18,7 @@
 #include "runtime/device_rows.hpp"
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What is done when a copy is over.
 class device_access {

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 device_execution::device_execution(const incoming_call& from, const device_request& what, std::uint32_t context)
     : held_(from), function_(what.function), answer_(what.answer), size_(what.size), context_(context) {}

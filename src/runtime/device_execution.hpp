@@ -13,7 +13,7 @@
 #include "ham/error.hpp"
 #include "runtime/held_call.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Waits for calls of a device that were there before it. Who makes it holds one of its counts.
 class device_fence {

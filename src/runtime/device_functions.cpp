@@ -6,7 +6,7 @@
 #include "base/immortal.hpp"
 #include "ham/device/kernel.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 namespace {
 
 /// Never destroyed: threads may look while the process ends.

@@ -9,7 +9,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using direction = transport::device_copy::direction;

@@ -14,7 +14,7 @@
 #include "runtime/peer_arenas.hpp"
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Copies go through staging memory in pieces, several under way at once: while the device works on one, the caller
 /// fills or empties another. What is begun ends by itself. All members may be called from any thread.

@@ -14,7 +14,7 @@
 #include "core/thread_state.hpp"
 #include "runtime/device_messages.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 struct device_message_runner::shared {
   shared(engine& node, device::detail::outbox& messages) : at(node), from(messages) {}

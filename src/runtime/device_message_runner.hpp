@@ -7,7 +7,7 @@
 #include "ham/device/outbox.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Executes messages in their order, on a thread of its own, which starts with the first one. They wait in the queue of
 /// the device, whose senders wait if it is full; so nothing grows here. Its members are for one thread at a time.

@@ -17,7 +17,7 @@
 #include "ham/device/offloading.hpp"
 #include "ham/device/print.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 namespace {
 
 /// Never destroyed: the device may call while the process ends.
@@ -64,7 +64,7 @@ const host_function* host_function_at(std::uint32_t number) noexcept {
 
 }  // namespace ham::device::detail
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace wire = device::detail;
@@ -178,7 +178,7 @@ std::optional<std::uint64_t> line_limiter::pass(std::int64_t now_ns) noexcept {
 
 }  // namespace ham::detail
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 void print_here(const std::byte* parts, std::size_t size) {
   ham::detail::print_line(ham::detail::printed_text({parts, size}));

@@ -10,7 +10,7 @@
 #include "ham/device/outbox.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The text of a printed line, without its end. What cannot be read ends it.
 [[nodiscard]] std::string printed_text(std::span<const std::byte> parts);

@@ -5,7 +5,7 @@
 
 #include "runtime/device_calls.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 std::atomic<device_calls*> of_process{nullptr};

@@ -8,7 +8,7 @@
 #include "runtime/device_calls.hpp"
 #include "runtime/device_heap.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace wire = device::detail;

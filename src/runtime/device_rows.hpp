@@ -7,7 +7,7 @@
 
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Bytes in rows, counted as if they were packed. Whoever makes one has checked that it lies in the device's memory.
 struct device_rows {

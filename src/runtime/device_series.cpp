@@ -11,7 +11,7 @@
 #include "ham/offload/supervise.hpp"
 #include "runtime/held_call.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// One of the calls that are under way at a time; the next one takes its place.
 struct device_series::element final : result_sink {

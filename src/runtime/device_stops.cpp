@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "runtime/device_calls.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace wire = device::detail;

@@ -14,7 +14,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/options.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;

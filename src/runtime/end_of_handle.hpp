@@ -12,7 +12,7 @@
 #include "core/peer.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 

@@ -16,7 +16,7 @@
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace files = std::filesystem;

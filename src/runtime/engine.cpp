@@ -18,7 +18,7 @@
 #include "runtime/node_info.hpp"
 #include "runtime/recording.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.

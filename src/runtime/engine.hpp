@@ -52,7 +52,7 @@
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///

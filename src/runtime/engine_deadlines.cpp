@@ -3,7 +3,7 @@
 #include "ham/offload/detail/late_answer.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void engine::expire_deadlines(std::int64_t now) {
   if (!waits.try_lock()) return;

@@ -4,7 +4,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 offload::statistics statistics_of(const engine& at) {
   offload::statistics result;

@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t news_timeout_ns = 5'000'000'000;  // for the host's word of a process whose loss is known here

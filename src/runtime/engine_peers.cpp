@@ -7,7 +7,7 @@
 #include "runtime/device_heap.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 peer_hold engine::peer_for(node_t node) {
   if (peer_hold who = peers.hold(node)) [[likely]]

@@ -7,7 +7,7 @@
 #include "core/remote_exception.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void engine::welcome(peer& who) {
   who.show_met();

@@ -7,7 +7,7 @@
 #include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 namespace {
 

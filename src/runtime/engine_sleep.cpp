@@ -4,7 +4,7 @@
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t limit_pause_ns = 10'000'000;    // between polls of a thread whose calls are nested too deep

@@ -2,7 +2,7 @@
 #include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 void settle_background(engine& at, call_slot& slot, slot_state outcome) noexcept {
   if (at.settled.add(slot, outcome)) {

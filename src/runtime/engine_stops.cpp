@@ -14,7 +14,7 @@
 #include "ham/offload/stop.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// And it has not been waited for: its number cannot be another process's by now.
@@ -198,7 +198,7 @@ stop_shield::~stop_shield() {
 
 }  // namespace ham::detail
 
-namespace ham::inline v0::this_call {
+namespace ham::inline v1::this_call {
 
 call_stop_token stop_token() {
   detail::call_stop* const stop = detail::this_thread.innermost_stop();

@@ -5,7 +5,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 void on_event(event_handler handler) { ham::detail::current().reports.use(std::move(handler)); }
 

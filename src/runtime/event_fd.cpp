@@ -3,7 +3,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 namespace {
 
 constexpr int max_rounds = 8;  // of 64 frames each: then the loop's other descriptors get their turn

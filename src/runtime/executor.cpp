@@ -14,7 +14,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace detail {
 
 struct shared_work {

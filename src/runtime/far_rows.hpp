@@ -12,7 +12,7 @@
 #include "runtime/device_accesses.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// A part of a block in this node's memory, as a message names it.
 struct far_rows {

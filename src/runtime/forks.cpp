@@ -21,7 +21,7 @@
 #include "runtime/objects.hpp"
 #include "runtime/tracing.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 struct register_of_engines {

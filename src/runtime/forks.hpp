@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 

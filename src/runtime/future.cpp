@@ -7,7 +7,7 @@
 
 #include "ham/offload/when.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 std::exception_ptr detail::no_result() noexcept {
   try {

@@ -9,7 +9,7 @@
 #include "runtime/graph_replays.hpp"
 #include "runtime/pool_state.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// One thread installs at a time.
 class graph_replays::installing {

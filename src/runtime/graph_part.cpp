@@ -9,7 +9,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/graph_parts.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 using offload::detail::graph_argument;
 using offload::detail::no_stage;

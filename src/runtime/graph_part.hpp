@@ -15,7 +15,7 @@
 #include "base/observed_execution.hpp"
 #include "runtime/graph_plan.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 

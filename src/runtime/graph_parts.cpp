@@ -16,7 +16,7 @@
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 using offload::detail::part_address;
 using offload::detail::part_plan;

@@ -14,7 +14,7 @@
 #include "core/ready_queue.hpp"
 #include "runtime/graph_part.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What ends the replays that a graph of this node has in flight. The receiving lock is held.
 class replay_owner {

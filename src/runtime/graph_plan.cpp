@@ -8,7 +8,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 /// The stages of a graph, put into parts.

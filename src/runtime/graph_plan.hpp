@@ -9,7 +9,7 @@
 #include "ham/msg/customise.hpp"
 #include "runtime/graph_recording.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// A part as others reach it.
 struct part_address {

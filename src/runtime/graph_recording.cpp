@@ -7,7 +7,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw config_error("a graph cannot be compiled " + why); }

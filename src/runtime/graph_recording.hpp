@@ -9,7 +9,7 @@
 #include "ham/msg/handler.hpp"
 #include "ham/offload/detail/graph_calls.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 using namespace ham::detail;
 

@@ -15,7 +15,7 @@
 #include "runtime/forks.hpp"
 #include "runtime/pool_state.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 std::exception_ptr late_replay(call_outcome outcome) {

@@ -15,7 +15,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/graph_parts.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Replays are numbered. Each has an entry of a table that is as long as there are frames on the nodes: a replay begins
 /// when the one that had its entry has settled. What settles holds the receiving lock, and finds by the number that the

@@ -17,7 +17,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/group_calls.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 namespace detail {
 namespace {

@@ -11,7 +11,7 @@
 #include "ham/offload/detail/group_message.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Of all runtimes of this process: those that it passes on or has made.
 [[nodiscard]] int group_calls_under_way() noexcept;

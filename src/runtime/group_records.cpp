@@ -8,7 +8,7 @@
 #include "ham/offload/detail/group_message.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 namespace detail {
 namespace {

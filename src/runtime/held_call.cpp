@@ -1,6 +1,6 @@
 #include "runtime/held_call.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 held_call::held_call(const incoming_call& from) {
   static_cast<incoming_call&>(call_) = from;

@@ -7,7 +7,7 @@
 #include "core/thread_state.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Kept from its arrival to its answer. Its payload is not: whoever needs it copies it before.
 class held_call {

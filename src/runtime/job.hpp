@@ -12,7 +12,7 @@
 #include "ham/offload/on_output.hpp"
 #include "ham/offload/supervise.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The job that a node belongs to. An engine without one has one transport, which finds all nodes.
 class job {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using base::counter_reading;

@@ -7,7 +7,7 @@
 #include "base/counter_reading.hpp"
 #include "ham/offload/counters.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The counters of one node of this machine, and what the system says of its process.
 struct found_counters {

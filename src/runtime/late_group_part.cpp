@@ -7,7 +7,7 @@
 #include "ham/offload/detail/group_message.hpp"
 #include "runtime/device_calls.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 late_group_part& late_group_part::start(incoming_call& call, const group_head& head, const group_message_bytes& message,
                                         std::unique_ptr<group_merge> merge) {

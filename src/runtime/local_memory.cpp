@@ -12,7 +12,7 @@
 #include "runtime/device_heap.hpp"
 #include "runtime/memory_access.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 /// Copies through the kernel, which answers a bad address with an error instead of a signal and moves less than 2

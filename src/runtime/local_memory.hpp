@@ -7,7 +7,7 @@
 #include "ham/offload/memory.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Of memory of the process: of a node that allocates on its device there is none.
 [[nodiscard]] inline void* pointer_to(raw_buffer own) noexcept {

@@ -6,7 +6,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 std::string size_text(const matrix_shape& shape) {

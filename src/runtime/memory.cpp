@@ -18,7 +18,7 @@
 #include "runtime/memory_access.hpp"
 #include "runtime/message_transfer.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 // ---- executed by the owner of the memory

@@ -15,7 +15,7 @@
 #include "core/transfer_queue.hpp"
 #include "runtime/started_rows.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using transport::access_result;

@@ -14,7 +14,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/row_layout.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// The time that another node has for its part of a transfer, and what that makes of it; 0: no limit.
 [[nodiscard]] std::int64_t time_left(const transfer_terms& how) noexcept;

@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "ham/offload/when.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "runtime/memory_access.hpp"
 #include "runtime/pinned_transfer.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
 

@@ -5,7 +5,7 @@
 
 #include "runtime/metrics_text.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr const char* plain_text = "Content-Type: text/plain; charset=utf-8\r\n";

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Whether the headers of a request have come to their end.
 [[nodiscard]] bool is_complete_request(std::string_view request) noexcept;

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "runtime/metrics_answer.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// Of recv and send: nothing could be moved, but may be later.

@@ -8,7 +8,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Never blocks: whoever has it polls the descriptor for what it waits for, and for its deadline. One thread at a time.
 class metrics_client {

@@ -26,7 +26,7 @@
 #include "ham/error.hpp"
 #include "runtime/metrics_text.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 [[noreturn]] void throw_no_metrics(std::uint16_t port, int problem) {

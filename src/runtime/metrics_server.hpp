@@ -12,7 +12,7 @@
 #include "base/unique_fd.hpp"
 #include "runtime/metrics_client.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// As many requests at once as max_clients: each has its own time (metrics_client), and what comes in meanwhile waits
 /// in a short queue of the kernel. Only this machine can connect; whoever can is told what there is to tell.

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using node_value = std::function<double(const node_counters&)>;

@@ -6,7 +6,7 @@
 
 #include "ham/offload/counters.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What a server says in Content-Type.
 inline constexpr const char* metrics_content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -3,7 +3,7 @@
 
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Describes this process, as node `self`.
 [[nodiscard]] offload::node_descriptor::info local_node_info(node_t self);

@@ -2,7 +2,7 @@
 
 #include "runtime/device_heap.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 node_memory::allocation node_memory::allocate(std::size_t bytes) {
   if (device_ != nullptr) {

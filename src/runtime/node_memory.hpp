@@ -13,7 +13,7 @@
 #include "core/transfer_queue.hpp"
 #include "runtime/pinned_pool.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class device_heap;
 

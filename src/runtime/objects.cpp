@@ -21,7 +21,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 struct kept_object {

@@ -1,7 +1,7 @@
 // The end of the objects that were made on a node for others.
 #pragma once
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 

@@ -4,7 +4,7 @@
 #include "ham/offload/on_output.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 void on_output(node_number node, output_handler handler) {
   ham::detail::job* const ours = ham::detail::current().owner;

@@ -6,7 +6,7 @@
 
 #include "ham/msg/thread_pool.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using base::setting;

@@ -7,7 +7,7 @@
 #include "base/settings.hpp"
 #include "ham/offload/runtime.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Sets a member from a text. `source` is where it is from, for the error: "--ham-tcp-timeout". Throws
 /// ham::config_error.

@@ -18,7 +18,7 @@
 #include "runtime/option_settings.hpp"
 #include "transport/fragments.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr const char* help_begin =

@@ -9,7 +9,7 @@
 #include "ham/offload/runtime.hpp"
 #include "transport/network.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Takes the --ham-* options out of a command line into `options`, filling what is empty from the environment.
 /// --ham-help, --ham-list-handlers and --ham-manifest print and end the process.

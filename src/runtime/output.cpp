@@ -20,7 +20,7 @@
 #include "base/file_bytes.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// Between the targets, on a file that all of them can open: their own program. Any process that can open the file can

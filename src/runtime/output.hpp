@@ -5,7 +5,7 @@
 #include <memory>
 #include <streambuf>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// While it lives, what this process prints through stdio and iostreams is written line by line, each with one write to
 /// what the host's stdout and stderr are, in the moment the line ends: also in order with the host's own output.

@@ -1,6 +1,6 @@
 #include "runtime/page_locks.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 bool page_locks::has(std::span<std::byte> pages) {
   {

@@ -11,7 +11,7 @@
 #include "runtime/absence_request.hpp"
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// To lock pages waits for the resident kernel to leave: who needs pages locked asks, and goes on without, until the
 /// thread that follows the kernel has locked them. wanted() says whether there are any to lock. All members may be

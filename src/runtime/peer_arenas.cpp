@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 peer_arenas::state peer_arenas::ask(node_t node, const transport::arena_handle& handle) {
   {

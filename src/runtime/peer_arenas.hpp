@@ -11,7 +11,7 @@
 #include "runtime/absence_request.hpp"
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// To open an arena, and to close it, waits for the resident kernel to leave, as to lock pages does (page_locks): who
 /// needs one asks, and goes another way until the thread that follows the kernel has opened it. wanted() says whether

@@ -12,7 +12,7 @@
 #include "runtime/memory_access.hpp"
 #include "runtime/message_transfer.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using ham::detail::arena_use;

@@ -12,7 +12,7 @@
 #include "runtime/device_accesses.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// The owner of the target copies, and the owner of the source is asked first: so memory is written by none but its
 /// owner, which checks it, and that of others is only read.

@@ -3,7 +3,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 std::shared_ptr<std::byte> detail::allocate_pinned(std::size_t bytes) {
   return ham::detail::current().memory.pinned().allocate(bytes);

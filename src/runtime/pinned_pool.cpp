@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 [[nodiscard]] constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) noexcept {

@@ -12,7 +12,7 @@
 #include "base/extent_list.hpp"
 #include "base/heap.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Arrays in a few large blocks of the node's heap. A driver page-locks a block once, and until its process ends: so
 /// blocks stay, and what was freed is used again for later arrays. All members may be called from any thread.

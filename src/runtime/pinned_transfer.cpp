@@ -7,7 +7,7 @@
 #include "runtime/local_memory.hpp"
 #include "runtime/message_transfer.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using ham::detail::mapped_pages;

@@ -11,7 +11,7 @@
 #include "runtime/far_rows.hpp"
 #include "runtime/memory_access.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Bytes of the caller's pinned memory, as a message names them (pinned_pool::place).
 struct far_pages {

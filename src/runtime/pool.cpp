@@ -10,7 +10,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/pool_state.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 [[nodiscard]] call_outcome outcome_of_loss(const std::exception_ptr& why) noexcept {

@@ -11,7 +11,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/pool_state.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 struct chunk;

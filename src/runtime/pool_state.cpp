@@ -8,7 +8,7 @@
 #include "runtime/executing.hpp"
 #include "runtime/forks.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 void check_nodes(const engine& at, const std::vector<node_t>& nodes, std::size_t per_node) {

@@ -12,7 +12,7 @@
 #include "ham/error.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 using namespace ham::detail;
 

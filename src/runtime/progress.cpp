@@ -3,7 +3,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 bool progress() { return ham::detail::current().poll_once(); }
 

@@ -12,7 +12,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/executing.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// Calls that the thread executes for a policy: they count for no node's nesting.

@@ -14,7 +14,7 @@
 #include "base/numbers.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace fs = std::filesystem;

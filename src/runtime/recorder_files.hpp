@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 using file_id = std::pair<dev_t, ino_t>;
 

@@ -16,7 +16,7 @@
 #include "runtime/recorder_files.hpp"
 #include "runtime/recording.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace detail {
 namespace {
 

@@ -7,7 +7,7 @@
 #include "core/outbox_message.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 void drop_message(peer& to, outbox_message* queued) noexcept {

@@ -11,7 +11,7 @@
 #include "ham/error_info.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 /// Once it was sent it owns itself, until its result is handed over.

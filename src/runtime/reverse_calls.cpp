@@ -6,7 +6,7 @@
 #include "core/thread_state.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 only_receiving::only_receiving() noexcept : before_(std::exchange(this_thread.only_receives, true)) {}
 only_receiving::~only_receiving() { this_thread.only_receives = before_; }

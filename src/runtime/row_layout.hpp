@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Bytes in rows, at a pitch of its own on either side; counted as if they were packed. One row of any length stands
 /// for bytes that follow each other. Whoever makes one has checked that it does not reach beyond 2^64 bytes.

@@ -17,7 +17,7 @@
 #include "runtime/options.hpp"
 #include "runtime/start.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace detail {
 namespace {
 

@@ -5,7 +5,7 @@
 #include "ham/offload/buffer_span.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 void throw_outside(std::size_t offset, std::size_t count, std::size_t size) {
   const std::string what = count == SIZE_MAX

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The command that starts this program again.
 [[nodiscard]] std::vector<std::string> command_line(int argc, char** argv);

@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using transport::access_result;

@@ -10,7 +10,7 @@
 #include "core/started_transfers.hpp"
 #include "runtime/memory_access.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Some rows are under way at once. A block is checked as one before any byte moves.
 class started_rows final : public ham::detail::started_transfer {

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 void supervise(node_number node, supervision how) {
   ham::detail::job* const ours = ham::detail::current().owner;
@@ -23,7 +23,7 @@ node_t number_of(node_number process) { return ham::detail::current().numbers.nu
 
 }  // namespace ham::offload
 
-namespace ham::inline v0::this_call {
+namespace ham::inline v1::this_call {
 
 void heartbeat() noexcept {
   constexpr std::int64_t interval_ns = 5'000'000;

@@ -9,7 +9,7 @@
 #include "runtime/memory_access.hpp"
 #include "runtime/message_transfer.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 void detail::write_brought(std::byte* to, const brought_bytes& what) noexcept {
   msg::writer head(to, brought_bytes::head_bytes);

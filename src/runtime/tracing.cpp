@@ -19,7 +19,7 @@
 #include "runtime/always_runs.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace detail {
 namespace {
 

@@ -9,7 +9,7 @@
 #include "base/trace_part.hpp"
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Traces this process as node `self`, into the file `path`, or memory if that is empty. False: it is traced already.
 /// Throws ham::config_error. Any thread.

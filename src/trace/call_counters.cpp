@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 using base::trace_event;

@@ -11,7 +11,7 @@
 #include "trace/job_clocks.hpp"
 #include "trace/pftrace_writer.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 struct counter_series {
   std::string unit;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 using base::trace_event;

@@ -9,7 +9,7 @@
 
 #include "base/trace_part.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// Where an event is: among the parts of a job.
 struct event_place {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 constexpr double max_drift = 1e-4;    // of two quartzes

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// What one call says of the offset, which is added to times of the process to get times of the reference. Nanoseconds.
 struct offset_limits {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 using base::trace_event;

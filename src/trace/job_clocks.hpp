@@ -8,7 +8,7 @@
 #include "trace/call_matching.hpp"
 #include "trace/clock_fit.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// Of the parts that it was made of, which it does not keep.
 class job_clocks {

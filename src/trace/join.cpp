@@ -18,7 +18,7 @@
 #include "trace/slice_names.hpp"
 #include "trace/thread_slices.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 using base::trace_event;

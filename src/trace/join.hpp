@@ -7,7 +7,7 @@
 
 #include "trace/call_matching.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// What came of it.
 struct join_result {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 class lanes {
  public:

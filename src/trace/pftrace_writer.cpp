@@ -1,7 +1,7 @@
 // Numbers of fields are those of Perfetto's protos. All events are of one packet sequence, which learns names once.
 #include "trace/pftrace_writer.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 namespace in_trace {

@@ -14,7 +14,7 @@
 
 #include "trace/protobuf.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// Tracks by number, from 1 on; times in nanoseconds. Events of one track come in their order, slices one inside of
 /// the other; tracks may come in any order. Not for several threads.

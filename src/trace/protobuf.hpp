@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// A message that is being written. Fields come in the order in which they are added.
 class protobuf {

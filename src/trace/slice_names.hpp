@@ -14,7 +14,7 @@
 #include "ham/msg/names.hpp"
 #include "trace/pftrace_writer.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// Of one part. `part` and `to` outlive it.
 class slice_names {

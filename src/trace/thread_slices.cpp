@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 void nest(std::vector<slice>& slices) {
   std::stable_sort(slices.begin(), slices.end(), [](const slice& one, const slice& other) {

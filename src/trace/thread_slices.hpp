@@ -6,7 +6,7 @@
 
 #include "base/trace_part.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 struct slice {
   enum class of : std::uint8_t { event, reply };

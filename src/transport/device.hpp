@@ -16,7 +16,7 @@
 #include "ham/device/outbox.hpp"
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Whether the resident kernel runs.
 enum class residency : std::uint8_t {

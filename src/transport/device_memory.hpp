@@ -11,7 +11,7 @@
 #include <string>
 #include <type_traits>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// A copy between memory of the process, where the bytes follow each other, and rows in memory of the device.
 struct device_copy {

@@ -12,7 +12,7 @@
 #include "ham/error.hpp"
 #include "transport/group_text.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 class factory;
 class starting_factory;

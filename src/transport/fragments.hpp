@@ -13,7 +13,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Room in the memory of a connection, while it has not been sent. Under its sending lock.
 class long_room {

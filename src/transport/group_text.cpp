@@ -7,7 +7,7 @@
 #include "base/numbers.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 void group_text::refuse(const std::string& why) const {
   throw config_error("HAM_NODES=\"" + std::string(all_) + "\": cannot use \"" + std::string(part_) + "\" (" + why +

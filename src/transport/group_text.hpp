@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// The most targets that a group or a whole list can ask for.
 inline constexpr std::size_t max_targets = 4000;

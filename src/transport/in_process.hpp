@@ -8,7 +8,7 @@
 #include "transport/factory.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// What the nodes of one such job share.
 class node_group {

@@ -9,7 +9,7 @@
 #include "transport/factory.hpp"
 #include "transport/process_group.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// A transport of this kind. All throw ham::config_error with what to do.
 class launched_factory : public factory {

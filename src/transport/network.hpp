@@ -12,7 +12,7 @@
 #include "base/secret_key.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// What both ends of a connection hold.
 using base::secret_key;

@@ -3,7 +3,7 @@
 
 #include "base/numbers.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 std::string network_address::text() const {
   const bool brackets = host.find(':') != std::string::npos;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 struct network_address {
   std::string host;  ///< a name or a number; IPv6 without brackets

@@ -7,7 +7,7 @@
 #include "transport/network.hpp"
 #include "transport/network_address.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// What a group of such targets says.
 struct network_group final : group_settings {

@@ -11,7 +11,7 @@
 #include "base/settings.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Processes of a job. Rank 0 is node 0, the host; rank 1 is node first(), and those of further ranks follow.
 class process_group {

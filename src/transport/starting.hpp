@@ -14,7 +14,7 @@
 #include "transport/factory.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// One target to start.
 struct start_plan {

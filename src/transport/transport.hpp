@@ -16,7 +16,7 @@
 #include "base/cpu.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// What travels with every frame, opaque to the transport.
 struct frame_head {

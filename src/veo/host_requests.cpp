@@ -1,7 +1,7 @@
 // Hands requests of helpers to the host of this process.
 #include "host_requests.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 host_side& host() {

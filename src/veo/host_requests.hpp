@@ -10,7 +10,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// What every request answers: 0 or an errno, its 64-bit result, and bytes for the kernel's buffers.
 using host_answer = std::tuple<std::int32_t, std::uint64_t, std::vector<std::byte>>;

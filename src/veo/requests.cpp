@@ -1,7 +1,7 @@
 // Hands requests to the helper of this process.
 #include "requests.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 helper_side& helper() {

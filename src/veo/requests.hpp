@@ -10,7 +10,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 enum class outcome : std::uint32_t {
   done,

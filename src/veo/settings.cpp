@@ -10,7 +10,7 @@
 #include "base/numbers.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 const char* variable(const char* name) noexcept {
   const char* const text = std::getenv(name);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// nullptr: not set, or empty.
 [[nodiscard]] const char* variable(const char* name) noexcept;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 inline constexpr int max_tagged_procs = 16;
 inline constexpr unsigned identifier_shift = 59;

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(allocation_table, names_what_lives) {

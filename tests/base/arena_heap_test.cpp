@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constexpr std::uint64_t begin = 0x7f00'0000'0000'0000;

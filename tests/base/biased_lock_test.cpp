@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 using namespace std::chrono_literals;

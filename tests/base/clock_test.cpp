@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(clock, does_not_run_backwards) {

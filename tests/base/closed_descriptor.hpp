@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// While it lives, a standard descriptor is closed.
 class closed_descriptor {

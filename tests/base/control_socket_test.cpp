@@ -22,7 +22,7 @@
 #include "forbidden_calls.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 std::span<const std::byte> bytes_of(const char* text) {

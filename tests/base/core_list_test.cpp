@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(parse_cores, lists_and_ranges) {

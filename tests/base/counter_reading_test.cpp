@@ -10,7 +10,7 @@
 
 #include "base/memory_file.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 /// An area as a node would write it, with its bytes.

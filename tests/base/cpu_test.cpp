@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(cpu, any_address_may_be_prefetched) {

@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 bool is_readable(int fd) {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(extent_list, gives_the_first_part_that_is_long_enough) {

@@ -10,7 +10,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 fault_rule only(const std::string& text) {

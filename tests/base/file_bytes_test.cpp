@@ -13,7 +13,7 @@
 #include "base/memory_file.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 std::string text_of(std::span<const std::byte> bytes) {

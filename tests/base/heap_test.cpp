@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }

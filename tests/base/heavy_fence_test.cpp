@@ -11,7 +11,7 @@
 #include "base/clock.hpp"
 #include "forbidden_calls.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 /// Exit status of a child that does `what`.

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 std::vector<int> allowed() {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(huge_pages, a_hint_changes_no_bytes) {

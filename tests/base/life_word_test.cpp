@@ -18,7 +18,7 @@
 #include "base/memory_file.hpp"
 #include "emulation.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 using namespace std::chrono_literals;

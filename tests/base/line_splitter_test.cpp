@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 using split_lines = std::vector<std::pair<std::string, line_end>>;

@@ -15,7 +15,7 @@
 #include "base/unique_fd.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 /// HAM_LOG, and stderr in a file, while it lives.

@@ -17,7 +17,7 @@
 #include "forbidden_calls.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(memory_file, is_shared_by_its_mappings_and_has_no_name) {

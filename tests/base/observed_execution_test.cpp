@@ -9,7 +9,7 @@
 #include "base/memory_file.hpp"
 #include "base/trace_part.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(observed_execution, is_counted_and_traced_with_one_look_at_the_clock) {

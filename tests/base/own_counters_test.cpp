@@ -12,7 +12,7 @@
 
 #include "base/counter_reading.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 counter_reading read_counts(const own_counters& of) {

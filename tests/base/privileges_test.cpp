@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(privileges, this_program_has_none) {

@@ -10,7 +10,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 class program_file : public testing::Test {

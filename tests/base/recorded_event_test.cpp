@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 constexpr recorded_event some_event =

@@ -10,7 +10,7 @@
 #include "base/recorder.hpp"
 #include "base/recording.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class recorder_here {
  public:

@@ -17,7 +17,7 @@
 #include "base/memory_file.hpp"
 #include "base/recording.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 bool two_names(std::uint32_t key, std::string_view& name) noexcept {

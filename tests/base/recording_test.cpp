@@ -13,7 +13,7 @@
 #include "base/memory_file.hpp"
 #include "base/recorder_area.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 class recorder_bytes : public testing::Test {

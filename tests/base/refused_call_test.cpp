@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(refused_call, advises_unless_a_filter_answered) {

@@ -5,7 +5,7 @@
 
 #include "base/biased_lock.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(renew, frees_a_lock_that_is_held) {

@@ -15,7 +15,7 @@
 #include "base/process.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 /// A variable of the environment while this lives.

@@ -14,7 +14,7 @@
 
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 using namespace std::chrono_literals;

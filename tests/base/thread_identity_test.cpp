@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 TEST(thread_identity, is_the_thread_s_own_and_stays) {

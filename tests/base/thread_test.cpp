@@ -7,7 +7,7 @@
 #include <atomic>
 #include <string>
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 namespace {
 
 struct seen {

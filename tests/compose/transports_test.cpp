@@ -13,7 +13,7 @@
 #include "transport/launched_factory.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using transport::factory;

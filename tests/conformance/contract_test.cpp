@@ -7,7 +7,7 @@
 
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 using namespace std::chrono_literals;

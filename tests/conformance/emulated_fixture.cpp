@@ -4,7 +4,7 @@
 #include "conformance/subject.hpp"
 #include "transport/emulated/host_transport.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 class emulated_subject final : public subject {

@@ -8,7 +8,7 @@
 #include "conformance/subject.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 TEST(list, every_transport_has_joined_the_suite) {

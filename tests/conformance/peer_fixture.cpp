@@ -1,7 +1,7 @@
 // The peer of the conformance suite.
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 class peer_program {

@@ -5,7 +5,7 @@
 #include "transport/sim/plain_director.hpp"
 #include "transport/sim/transport.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 class sim_subject final : public subject {

@@ -8,7 +8,7 @@
 #include "conformance/subject.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 /// What HAM_TARGET=NAME:TEXT says; nullptr: this process was not started as a target.

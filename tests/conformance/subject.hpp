@@ -19,7 +19,7 @@
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 
 using bytes = std::vector<std::byte>;
 

@@ -9,7 +9,7 @@
 #include "conformance/subject.hpp"
 #include "conformance/tcp_module.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 constexpr const char* marker = "HAM_CONFORMANCE_TCP";

@@ -7,7 +7,7 @@
 
 #include "transport/network.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 inline network_module& tcp_module() {
   static network_module* const loaded = [] {

@@ -8,7 +8,7 @@
 #include "transport/vedma/host_transport.hpp"
 #include "transport/veo/host_transport.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 template <class Host>

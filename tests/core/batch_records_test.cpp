@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 std::vector<std::byte> words(std::initializer_list<std::uint32_t> values, std::size_t behind) {

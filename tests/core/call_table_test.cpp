@@ -9,7 +9,7 @@
 
 #include "core/idle_node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr node_t peer_node = 3;

@@ -13,7 +13,7 @@
 #include "ham/msg/wire.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 using bytes = std::vector<std::byte>;
 

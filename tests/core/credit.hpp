@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 inline std::vector<std::byte> credit(std::uint64_t consumed) {
   std::vector<std::byte> result(sizeof consumed);

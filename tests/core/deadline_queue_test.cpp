@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr auto none_is_over = [](std::uint32_t) { return false; };

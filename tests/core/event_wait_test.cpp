@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 TEST(event_wait, returns_when_the_time_has_come) {

@@ -10,7 +10,7 @@
 #include "core/exceptions_as_bytes.hpp"
 #include "ham/offload/exceptions.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using test::bytes_of;

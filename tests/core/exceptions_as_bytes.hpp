@@ -12,7 +12,7 @@
 #include "core/remote_exception.hpp"
 #include "ham/msg/codec.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// What a peer may send instead of an exception.
 inline std::vector<std::byte> bytes_of(std::uint8_t code, const std::string& type, const std::string& what,

@@ -9,7 +9,7 @@
 #include "core/standby_receiver.hpp"
 #include "core/waiter.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class idle_node : public detail::waiting_node, public detail::served_node {
  public:

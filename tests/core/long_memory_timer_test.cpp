@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 TEST(long_memory_timer, runs_from_the_last_long_message) {

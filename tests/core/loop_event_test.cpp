@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 bool readable(int fd, int timeout_ms = 0) {

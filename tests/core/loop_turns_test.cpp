@@ -7,7 +7,7 @@
 
 #include "core/idle_node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using test::idle_node;

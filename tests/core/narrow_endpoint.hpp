@@ -7,7 +7,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// Takes frames of at most 64 bytes, as many as it is allowed; and has memory for long messages, if it is given some.
 class narrow_endpoint : public transport::endpoint, public transport::message_memory {

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 TEST(parking, what_was_done_before_the_thread_had_announced_itself_is_seen) {

@@ -6,7 +6,7 @@
 #include "core/peer.hpp"
 #include "core/reply_sender.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class recorded_replies : public detail::reply_sender {
  public:

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class self_endpoint_test : public testing::Test {

@@ -7,7 +7,7 @@
 
 #include <thread>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 TEST(settled_queue, gives_each_outcome_once_in_order) {

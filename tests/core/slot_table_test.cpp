@@ -11,7 +11,7 @@
 
 #include "core/wire.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 call_slot& claimed(slot_table& table) {

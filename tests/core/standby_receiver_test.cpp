@@ -8,7 +8,7 @@
 #include "core/idle_node.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 struct served : test::idle_node {

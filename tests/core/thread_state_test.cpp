@@ -6,7 +6,7 @@
 #include <array>
 #include <thread>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 /// Engines here are addresses only.

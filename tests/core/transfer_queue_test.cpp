@@ -13,7 +13,7 @@
 #include "base/process.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using transport::access_result;

@@ -10,7 +10,7 @@
 #include "core/slot_table.hpp"
 #include "transport/common/ring_layout.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr wire_kind all_kinds[] = {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 namespace {
 
 std::vector<std::byte> bytes_of(std::initializer_list<unsigned> values) {

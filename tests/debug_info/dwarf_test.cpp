@@ -8,7 +8,7 @@
 #include "debug_info/bytes.hpp"
 #include "debug_info/made_dwarf.hpp"
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 namespace {
 
 using namespace test;

@@ -17,7 +17,7 @@
 
 #include "debug_info/bytes.hpp"
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 namespace {
 
 /// A file that is there as long as this.

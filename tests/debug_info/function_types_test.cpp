@@ -25,7 +25,7 @@ debug_info_test_pair debug_info_test_structures(debug_info_test_pair a) { return
 int debug_info_test_variadic(int count, ...) { return count; }
 }
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 namespace {
 
 const char* const program = "/proc/self/exe";

@@ -13,7 +13,7 @@
 
 #include "debug_info/dwarf.hpp"
 
-namespace ham::inline v0::debug_info::test {
+namespace ham::inline v1::debug_info::test {
 
 /// Bytes in the machine's order, as readers of its own files expect them.
 class byte_list {

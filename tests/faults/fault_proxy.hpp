@@ -22,7 +22,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// What becomes of the bytes of one direction of a connection. Positions count from its first byte.
 struct fault {

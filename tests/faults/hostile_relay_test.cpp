@@ -7,7 +7,7 @@
 #include "core/wire.hpp"
 #include "faults/hostile_world.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 namespace {
 
 using detail::to_byte;

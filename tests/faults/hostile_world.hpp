@@ -19,7 +19,7 @@
 #include "runtime/engine.hpp"
 #include "transport/common/ring_transport.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 namespace wire = ham::transport;  // inside a transport that name is its base class
 

@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// From now on the calling thread, and what it starts, is in that network.
 inline void enter_network(const std::string& file) {

@@ -22,7 +22,7 @@
 
 #include "sanitizer_notes.hpp"
 
-namespace ham::inline v0::run::test {
+namespace ham::inline v1::run::test {
 
 using namespace std::chrono_literals;
 

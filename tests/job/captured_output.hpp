@@ -20,7 +20,7 @@
 #include "base/unique_fd.hpp"
 #include "ham/offload/on_output.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// An empty folder, HAM_OUTPUT while it lives.
 class output_folder {

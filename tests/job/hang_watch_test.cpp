@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t limit = 100;

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class key_files : public testing::Test {

@@ -8,7 +8,7 @@
 #include "faults/hostile_world.hpp"
 #include "job/played.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using namespace ham::test;

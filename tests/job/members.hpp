@@ -7,7 +7,7 @@
 #include "job/node_job.hpp"
 #include "job/played.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class played_members : public testing::Test {
  protected:

@@ -4,7 +4,7 @@
 #include "job/captured_output.hpp"
 #include "job/members.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using namespace ham::test;

@@ -3,7 +3,7 @@
 
 #include "job/members.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using namespace ham::test;

@@ -8,7 +8,7 @@
 #include "job/node_job.hpp"
 #include "job/played.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using namespace ham::test;

@@ -7,7 +7,7 @@
 #include "transport/emulated/settings.hpp"
 #include "transport/network_factory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace emulated = transport::emulated;

@@ -9,7 +9,7 @@
 #include "job/captured_output.hpp"
 #include "offload/loopback_job.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 namespace {
 
 using redirection = two_targets;

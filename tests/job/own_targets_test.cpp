@@ -5,7 +5,7 @@
 
 #include "job/played.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using namespace ham::test;

@@ -11,7 +11,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using cores = std::vector<int>;

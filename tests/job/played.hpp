@@ -15,7 +15,7 @@
 #include "transport/network_factory.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 namespace wire = ham::transport;  // inside a transport that name is its base class
 

@@ -7,7 +7,7 @@
 #include "job/played.hpp"
 #include "transport/common/veo_welcome.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using namespace ham::test;

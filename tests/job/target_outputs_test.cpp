@@ -10,7 +10,7 @@
 
 #include "job/captured_output.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 namespace {
 
 using detail::output_pipes;

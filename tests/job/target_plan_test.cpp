@@ -8,7 +8,7 @@
 
 #include "job/node_list.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using row = std::tuple<node_t, std::string_view, node_t>;  // number, transport, who starts it

@@ -6,7 +6,7 @@
 #include "ham/offload/runtime.hpp"
 #include "ham/offload/transports.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace {
 
 TEST(list_transports, says_why_one_is_not_available) {

@@ -7,7 +7,7 @@
 #include "transport/mpi/factory_module.hpp"
 #include "transport/process_group.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 /// What rank 0 says first to each rank of a new group.

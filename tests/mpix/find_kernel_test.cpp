@@ -8,7 +8,7 @@
 #include "mpix/kernel.hpp"
 #include "mpix/refusal.hpp"
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 std::pair<failure, std::string> why_refused(const std::string& name) {

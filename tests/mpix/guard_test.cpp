@@ -14,7 +14,7 @@
 
 #include "mpix/kernel.hpp"
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 TEST(guard, signals_have_a_text_for_people) {

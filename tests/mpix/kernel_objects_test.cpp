@@ -7,7 +7,7 @@
 
 #include "mpix/refusal.hpp"
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 TEST(kernel_objects, a_name_that_nobody_has_is_nowhere) {

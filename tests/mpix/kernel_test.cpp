@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 // Arguments as they arrive: bytes, aligned.

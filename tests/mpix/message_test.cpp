@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 using debug_info::malformed;

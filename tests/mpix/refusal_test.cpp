@@ -8,7 +8,7 @@
 #include <regex>
 #include <string>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 /// The header needs MPI, which this program has not: its text says the codes.

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 /// A variable that is as before afterwards.

@@ -9,7 +9,7 @@
 
 #include "mpix/refusal.hpp"
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 void expect_type(const char* text, type_kind kind, std::size_t size) {

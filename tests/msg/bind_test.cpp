@@ -14,7 +14,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace {
 
 template <class Value>

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace {
 
 /// Place of the bracket that closes the one at `open`; npos: none.

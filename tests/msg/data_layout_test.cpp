@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace {
 
 TEST(data_layout, describes_this_machine) {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace {
 
 TEST(digest, is_fnv1a) {

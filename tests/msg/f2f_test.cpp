@@ -138,7 +138,7 @@ TEST(F2fUsingDirectives, WorkInTemplates) { EXPECT_EQ(in_a_template(2), 3); }
 
 }  // namespace with_directives
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 TEST(F2fInside, WorksInOurOwnNamespace) { EXPECT_EQ(f2f(&application::g2, 1, 2)(), 3); }
 

@@ -8,7 +8,7 @@
 
 #include "ham/msg/call_layout.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace {
 
 using detail::layout_writer;

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace {
 
 TEST(wire, numbers_are_little_endian_and_come_back) {

@@ -59,8 +59,8 @@ struct words {
   offload::buffer<std::uint64_t> memory;
 };
 
-/// A deadline passes while node 1 executes until_stopped, which sees it: its result may still come before the host has seen
-/// that as well. A busy machine may begin the function behind the deadline: then it gets a longer one.
+/// A deadline passes while node 1 executes until_stopped, which sees it: its result may still come before the host has
+/// seen that as well. A busy machine may begin the function behind the deadline: then it gets a longer one.
 void expect_deadline_is_seen(const words& in, std::size_t word_number) {
   for (auto deadline = 50ms; in.value(word_number) == 0; deadline *= 2) {
     try {

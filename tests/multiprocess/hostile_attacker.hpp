@@ -31,7 +31,7 @@
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class attacker {
  public:

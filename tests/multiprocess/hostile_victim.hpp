@@ -12,7 +12,7 @@
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class victim {
  public:

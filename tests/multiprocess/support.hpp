@@ -27,7 +27,7 @@
 #include "base/process.hpp"
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 using namespace std::chrono_literals;
 

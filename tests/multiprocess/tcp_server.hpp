@@ -6,7 +6,7 @@
 
 #include "support.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// The scenario of a program that waits: TEST_SERVE, TEST_KEY and TEST_JOBS say how.
 inline int serve() {

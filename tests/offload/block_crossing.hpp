@@ -10,7 +10,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// A block in the middle of a matrix of doubles whose lines are `pitch` long.
 struct matrix {

@@ -11,7 +11,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 inline pid_t my_pid() { return ::getpid(); }
 inline pid_t pid_of(node_t node) { return offload::sync(node, fn<&my_pid>); }

@@ -9,7 +9,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 using namespace std::chrono_literals;
 

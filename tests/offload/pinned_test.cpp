@@ -8,7 +8,7 @@
 
 #include "offload/loopback_job.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 namespace {
 
 class pinned_arrays_of_a_node : public test::either_way {};

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 struct request_of_test : absence_request {

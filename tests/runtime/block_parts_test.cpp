@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 std::vector<copied_part> parts_of(const block_rows& what, std::size_t max_bytes) {

@@ -8,7 +8,7 @@
 
 #include "runtime/options.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// Takes the --ham-* options out of `words`, of which the first is the program's name; what is left of them.
 [[nodiscard]] inline std::vector<std::string> take_options_from(std::vector<std::string> words,

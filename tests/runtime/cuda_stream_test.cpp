@@ -6,7 +6,7 @@
 #include "ham/cuda.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace {
 
 TEST(cuda_stream, is_refused_outside_of_nodes_with_a_gpu) {

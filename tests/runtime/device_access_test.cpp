@@ -4,17 +4,17 @@
 #include "ham/device/offloading.hpp"
 #include "runtime/device_calls.hpp"
 
-namespace ham::inline v0::device_access_functions {
+namespace ham::inline v1::device_access_functions {
 int anywhere(int);
 }  // namespace ham::device_access_functions
 
 HAM_DEVICE_FUNCTION(ham::device_access_functions::anywhere, thread)
 
-namespace ham::inline v0::device_access_functions {
+namespace ham::inline v1::device_access_functions {
 int anywhere(int value) { return value; }
 }  // namespace ham::device_access_functions
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using device_access_functions::anywhere;

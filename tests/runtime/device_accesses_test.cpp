@@ -8,7 +8,7 @@
 
 #include "runtime/device_node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 int plus_one(int value) { return value + 1; }

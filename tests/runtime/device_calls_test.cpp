@@ -18,7 +18,7 @@
 #include "offload/loopback_job.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
-namespace ham::inline v0::device_calls_functions {
+namespace ham::inline v1::device_calls_functions {
 
 /// Where a function runs: on a thread of a device, or on one of its node.
 int where_it_runs() { return device::detail::this_lane() != nullptr ? 1 : 0; }
@@ -150,7 +150,7 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::drops_answers, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::keeps_answers, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::host_refuses, thread)
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using namespace device_calls_functions;

@@ -6,7 +6,7 @@
 
 #include "runtime/device_node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class device_copies : public test::device_node {

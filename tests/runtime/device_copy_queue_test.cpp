@@ -15,7 +15,7 @@
 #include "ham/error.hpp"
 #include "runtime/stepped_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::size_t queued_bytes = 1000;

@@ -6,7 +6,7 @@
 
 #include "ham/device/function.hpp"
 
-namespace ham::inline v0::listed_device_functions {
+namespace ham::inline v1::listed_device_functions {
 double plain(double, int, bool);
 void nothing() noexcept;
 int of_span(std::span<const float>, const double&);
@@ -16,13 +16,13 @@ HAM_DEVICE_FUNCTION(ham::listed_device_functions::plain, warp)
 HAM_DEVICE_FUNCTION(ham::listed_device_functions::nothing, grid)
 HAM_DEVICE_FUNCTION(ham::listed_device_functions::of_span, block)
 
-namespace ham::inline v0::listed_device_functions {
+namespace ham::inline v1::listed_device_functions {
 double plain(double x, int, bool) { return x; }
 void nothing() noexcept {}
 int of_span(std::span<const float> of, const double&) { return static_cast<int>(of.size()); }
 }  // namespace ham::listed_device_functions
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 namespace {
 
 using namespace listed_device_functions;

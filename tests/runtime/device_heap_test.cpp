@@ -14,7 +14,7 @@
 #include "ham/error.hpp"
 #include "runtime/stepped_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 20;

@@ -11,7 +11,7 @@
 #include "runtime/device_calls.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class owner_of_device final : public transport::device_owner {
  public:

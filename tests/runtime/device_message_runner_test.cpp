@@ -18,7 +18,7 @@
 #include "ham/device/print.hpp"
 #include "offload/loopback_job.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace wire = device::detail;

@@ -15,7 +15,7 @@
 
 #include "ham/device/print.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 namespace wire = device::detail;

@@ -11,7 +11,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/stepped_memory.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// That many numbers, from 3.
 inline std::vector<std::uint32_t> counted(std::size_t n) {

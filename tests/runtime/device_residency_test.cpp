@@ -12,7 +12,7 @@
 #include "runtime/stepped_memory.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
-namespace ham::inline v0::device_residency_functions {
+namespace ham::inline v1::device_residency_functions {
 
 /// Words of this process.
 std::uint64_t begun = 0;
@@ -30,7 +30,7 @@ int waits_for_word(std::uint64_t address) {
 
 HAM_DEVICE_FUNCTION(ham::device_residency_functions::waits_for_word, thread)
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using device_residency_functions::begun;

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using direction = transport::device_copy::direction;

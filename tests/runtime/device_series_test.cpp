@@ -11,7 +11,7 @@
 #include "ham/offload/pool.hpp"
 #include "runtime/device_job.hpp"
 
-namespace ham::inline v0::device_series_functions {
+namespace ham::inline v1::device_series_functions {
 
 /// Negative elsewhere than on a device.
 int tripled_there(int value) { return device::detail::this_lane() != nullptr ? 3 * value : -1; }
@@ -38,7 +38,7 @@ HAM_DEVICE_FUNCTION(ham::device_series_functions::follows, thread)
 HAM_DEVICE_FUNCTION(ham::device_series_functions::fails_at_forty, thread)
 HAM_DEVICE_FUNCTION(ham::device_series_functions::takes_a_while, thread)
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace {
 
 using namespace device_series_functions;

@@ -8,7 +8,7 @@
 #include "ham/offload/stop.hpp"
 #include "runtime/device_job.hpp"
 
-namespace ham::inline v0::device_stops_functions {
+namespace ham::inline v1::device_stops_functions {
 
 std::atomic<bool> block_is_held{false};
 std::atomic<bool> may_release_block{false};
@@ -30,7 +30,7 @@ HAM_DEVICE_FUNCTION(ham::device_stops_functions::holds_its_block, thread)
 HAM_DEVICE_FUNCTION(ham::device_stops_functions::counts_itself, thread)
 HAM_DEVICE_FUNCTION(ham::device_stops_functions::fills_the_queue, thread)
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace {
 
 using namespace device_stops_functions;

@@ -6,7 +6,7 @@
 
 #include "offload/loopback_job.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 class far_rows_here : public test::two_targets {

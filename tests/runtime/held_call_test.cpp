@@ -8,7 +8,7 @@
 #include "runtime/device_accesses.hpp"
 #include "runtime/device_node.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 std::mutex held_mutex;

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using activity = node_counters::activity;

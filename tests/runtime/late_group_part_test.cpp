@@ -9,7 +9,7 @@
 #include "ham/offload/group.hpp"
 #include "runtime/device_job.hpp"
 
-namespace ham::inline v0::late_group_part_functions {
+namespace ham::inline v1::late_group_part_functions {
 
 /// An odd number on a device, an even one elsewhere.
 int twice_and_place(int value) { return 2 * value + (device::detail::this_lane() != nullptr ? 1 : 0); }
@@ -28,7 +28,7 @@ HAM_DEVICE_FUNCTION(ham::late_group_part_functions::place_in_group, block)
 HAM_DEVICE_FUNCTION(ham::late_group_part_functions::throws_on_each, thread)
 HAM_DEVICE_FUNCTION(ham::late_group_part_functions::ends_late, thread)
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace {
 
 using namespace late_group_part_functions;

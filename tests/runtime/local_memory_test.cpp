@@ -8,7 +8,7 @@
 #include "emulation.hpp"
 #include "offload/loopback_job.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 class local_memory : public test::two_targets {

@@ -8,7 +8,7 @@
 
 #include "offload/loopback_job.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 class message_transfer : public test::two_targets {

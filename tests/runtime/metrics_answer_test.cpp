@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 TEST(metrics_answer, tells_others_what_is_wrong) {

@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class metrics_client_alone : public testing::Test {

@@ -20,7 +20,7 @@
 #include "base/settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 base::unique_fd connect_to(std::uint16_t port) {

@@ -5,7 +5,7 @@
 
 #include "runtime/prometheus_text.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using test::prometheus_text;

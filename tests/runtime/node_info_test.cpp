@@ -8,7 +8,7 @@
 
 #include "base/process.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 TEST(local_node_info, describes_this_process) {

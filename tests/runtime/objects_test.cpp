@@ -9,7 +9,7 @@
 #include "ham/offload.hpp"
 #include "ham/offload/detail/object_space.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class object_spaces : public testing::Test {

@@ -12,7 +12,7 @@
 #include "runtime/command_line.hpp"
 #include "runtime/options.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 using base::setting;

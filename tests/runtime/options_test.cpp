@@ -8,7 +8,7 @@
 #include "ham/error.hpp"
 #include "runtime/command_line.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class command_line_options : public testing::Test {

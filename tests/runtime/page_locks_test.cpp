@@ -7,7 +7,7 @@
 
 #include "runtime/stepped_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class locks_of_pages : public testing::Test {

@@ -5,7 +5,7 @@
 
 #include "runtime/stepped_memory.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class arenas_of_peers : public testing::Test {

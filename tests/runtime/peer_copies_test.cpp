@@ -9,7 +9,7 @@
 
 #include "runtime/device_node.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using ham::detail::arena_use;

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 class pinned_arrays : public testing::Test {

@@ -12,7 +12,7 @@
 #include "runtime/device_node.hpp"
 #include "transport/common/mapped_memory.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 class pinned_transfers : public test::device_node {

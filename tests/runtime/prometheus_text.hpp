@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 struct prometheus_sample {
   std::string name;

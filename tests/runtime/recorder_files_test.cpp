@@ -9,7 +9,7 @@
 
 #include "base/memory_file.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 file_id id_of(int fd) {

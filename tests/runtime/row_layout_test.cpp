@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using run = std::tuple<std::size_t, std::size_t, std::size_t>;

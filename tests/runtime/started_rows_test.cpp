@@ -15,7 +15,7 @@
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 namespace {
 
 using transport::access_result;

@@ -12,7 +12,7 @@
 
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 class stepped_memory final : public transport::device_memory {
  public:

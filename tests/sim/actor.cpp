@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// In a job without devices and supervision those that there were before there were any, and before there were others:
 /// its steps stay the same.

@@ -20,7 +20,7 @@
 #include "sim/workload.hpp"
 #include "sim/world.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 [[nodiscard]] std::vector<std::int32_t> any_values(std::size_t count, random_source& random);
 

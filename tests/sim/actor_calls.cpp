@@ -7,7 +7,7 @@
 
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 const auto named_work = named<"sim.work">([](call_number call, std::int64_t value) { return work(call, value, 0); });

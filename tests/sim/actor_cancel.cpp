@@ -8,7 +8,7 @@
 #include "ham/offload/stop.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 offload::when_stopped any_way(random_source& random) {

@@ -7,7 +7,7 @@
 
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 /// A call by threads of any scope.

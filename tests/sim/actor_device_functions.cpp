@@ -9,7 +9,7 @@
 #include "ham/offload/stop.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// Values that travel with the call, of which many do not fit into a slot.
 void actor::device_values(random_source& random) {

@@ -9,7 +9,7 @@
 #include "ham/offload/stop.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 /// Values on two nodes with devices, and what they must be.

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// What the stages of a graph are, and what they give.
 struct actor::graph_shape {

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// Calls that are waited for at once, or, while nodes die, later; some are stopped.
 void actor::group(random_source& random, bool on_device) {

@@ -9,7 +9,7 @@
 #include "ham/offload/event_fd.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// Calls whose continuations the loop runs: each one once, and before the next step. One thread has the loop; between
 /// its turns it takes all other steps, too.

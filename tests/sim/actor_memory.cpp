@@ -5,7 +5,7 @@
 
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 constexpr std::size_t elements = 96;

@@ -5,7 +5,7 @@
 #include "ham/offload/pool.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 /// Of a pool that nobody else keeps: its destructor waits.

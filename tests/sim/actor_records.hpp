@@ -10,7 +10,7 @@
 #include "ham/offload/group.hpp"
 #include "sim/callees.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// What all threads of the host know of the faults that were made, and what else they share.
 struct faults {

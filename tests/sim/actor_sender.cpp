@@ -16,7 +16,7 @@
 #include "ham/offload/senders.hpp"
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 namespace execution = offload::execution;

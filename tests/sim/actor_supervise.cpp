@@ -8,7 +8,7 @@
 #include "sim/actor.hpp"
 #include "sim/supervision.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 std::optional<node_t> actor::any_supervised(random_source& random) const {
   std::vector<node_t> numbers;

@@ -4,7 +4,7 @@
 
 #include "sim/actor.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 void actor::then_call(random_source& random) {
   if (buffers_.empty()) return;
   if (random.once_in(6)) {

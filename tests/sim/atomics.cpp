@@ -6,7 +6,7 @@
 
 #include "sim/scheduler.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 // What is rare is a function of its own, called last, so that the others save no registers.

@@ -10,7 +10,7 @@
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 oracle* the_oracle = nullptr;
 int objects_alive = 0;

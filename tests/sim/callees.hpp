@@ -11,7 +11,7 @@
 #include "ham/offload/pool.hpp"
 #include "sim/oracle.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// Of the simulation that runs.
 extern oracle* the_oracle;

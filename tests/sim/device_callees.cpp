@@ -7,7 +7,7 @@
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 /// One thread's part of a call. The call begins when all threads are there: then all calls before it are over, and none

@@ -8,7 +8,7 @@
 #include "ham/device.hpp"
 #include "sim/callees.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 // As work(), by the threads of each scope.
 std::int64_t device_work(call_number call, std::int64_t value, std::int64_t takes_ns);

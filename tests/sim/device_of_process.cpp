@@ -5,7 +5,7 @@
 #include "runtime/device_calls.hpp"
 #include "sim/scheduler.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 namespace {
 
 struct process_device {

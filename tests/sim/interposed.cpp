@@ -26,7 +26,7 @@
 #include "sim/scheduler.hpp"
 #include "sim/timers.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 /// The C library's own.

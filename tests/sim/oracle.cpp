@@ -6,7 +6,7 @@
 
 #include "sim/scheduler.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 std::string oracle::describe(std::uint32_t call) const {
   const call_record& one = calls_[call];

@@ -13,7 +13,7 @@
 #include "ham/error.hpp"
 #include "sim/supervised.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// In place of a node: the call may run on each.
 inline constexpr node_t on_any_node = -1;

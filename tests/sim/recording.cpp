@@ -22,7 +22,7 @@
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 void (*on_delete)(void* at) noexcept = nullptr;
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// An observer, by its number in the model, and what it saw.
 using event = std::pair<int, int>;

@@ -15,7 +15,7 @@
 
 #include "sim/stacks.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 constexpr unsigned real_seconds = 120;  // a run that takes longer hangs

@@ -6,7 +6,7 @@
 
 #include "sim/workload.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 struct run {
   bool failed = false;

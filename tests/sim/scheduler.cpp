@@ -17,7 +17,7 @@ extern char __data_start;
 extern char _end;
 }
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 scheduler* running = nullptr;
 thread_record* me = nullptr;

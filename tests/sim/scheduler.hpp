@@ -19,7 +19,7 @@
 
 #include "sim/stacks.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 __extension__ using wide_number = unsigned __int128;
 

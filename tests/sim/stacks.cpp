@@ -136,7 +136,7 @@ ham_sim_park:
 #error "the simulation runs on x86-64 and AArch64"
 #endif
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{1} << 20U;

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// Where something stopped; the rest is on its stack.
 struct context {

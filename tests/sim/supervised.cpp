@@ -7,7 +7,7 @@
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 int supervised_numbers::place_of(node_t node) {
   const int process = running->current().node;

@@ -8,7 +8,7 @@
 
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// Nodes are given as the job of the calling thread numbers them. One thread runs at a time, so that nothing here needs
 /// a lock. What is wrong ends the simulation.

@@ -11,7 +11,7 @@
 #include "sim/callees.hpp"
 #include "sim/oracle.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 /// The on_respawn of all numbers. The job may end while it runs: it keeps nothing of it.

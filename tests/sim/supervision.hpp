@@ -9,7 +9,7 @@
 #include "sim/workload.hpp"
 #include "sim/world.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// The one node of which it is noticed that it hangs.
 inline constexpr node_t watched_node = 1;

@@ -12,7 +12,7 @@
 
 #include "sim/scheduler.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 struct timer {

@@ -6,7 +6,7 @@
 
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 const factory& sim_factory();
 const factory& islands_factory();
@@ -14,7 +14,7 @@ const factory& loopback_factory();
 
 }  // namespace ham::transport
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 std::span<const transport::factory* const> transports() {
   static const std::array all{&transport::sim_factory(), &transport::islands_factory(), &transport::loopback_factory()};

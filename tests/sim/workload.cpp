@@ -17,7 +17,7 @@
 #include "sim/supervision.hpp"
 #include "sim/world.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 constexpr int first_process_of_second = world::processes_of_job;  // of the host of the second job

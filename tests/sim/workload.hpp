@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 /// Kinds of steps, which may be left out one by one. `restart` is taken by no thread: without it there is no second
 /// job.

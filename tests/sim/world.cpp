@@ -14,7 +14,7 @@
 #include "transport/cuda/emulated_device.hpp"
 #include "transport/cuda/emulated_memory.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 namespace {
 
 /// A thread of a process, or of none, that nobody joins.

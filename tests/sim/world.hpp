@@ -9,7 +9,7 @@
 #include "sim/scheduler.hpp"
 #include "transport/sim/network.hpp"
 
-namespace ham::inline v0::sim {
+namespace ham::inline v1::sim {
 
 struct network_conditions {
   std::int64_t mean_delay_ns = 2'000;

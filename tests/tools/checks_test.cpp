@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 namespace {
 
 TEST(checks, a_limit_is_a_problem_below_what_is_needed) {

@@ -7,7 +7,7 @@
 
 #include "../../tools/info/handler_listing.hpp"
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 namespace {
 
 using entries = std::vector<msg::manifest::entry>;

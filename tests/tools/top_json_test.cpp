@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #endif
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 namespace {
 
 std::vector<shown_job> one_job() {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 namespace {
 
 TEST(top_table, shortens_numbers_to_three_digits) {

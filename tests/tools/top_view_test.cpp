@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 namespace {
 
 using activity = node_counters::activity;

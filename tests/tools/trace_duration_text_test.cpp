@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 TEST(trace_duration_text, has_the_unit_of_which_it_is_one_or_more) {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 using action = node_recording::action;

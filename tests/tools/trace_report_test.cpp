@@ -11,7 +11,7 @@
 #include "../../tools/trace/timeline.hpp"
 #include "trace/protobuf.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 /// Writes packets of Perfetto, by the numbers of its fields.

@@ -8,7 +8,7 @@
 
 #include "base/trace_part.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// A part whose ticks are nanoseconds, `ahead` of those of a part with 0.
 inline base::trace_part part_of(std::int32_t node, std::vector<base::trace_event> events, std::uint64_t boot = 1) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// The fields of a message, by number; of each its values in turn.
 struct proto_fields {

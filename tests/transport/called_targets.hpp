@@ -9,7 +9,7 @@
 #include "transport/groups.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 inline void expect_counts_only(const std::string& name) {
   EXPECT_EQ(group_of(name, name).count, 1U);

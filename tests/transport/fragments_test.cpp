@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 using bytes = std::vector<std::byte>;

@@ -9,7 +9,7 @@
 #include "ham/error.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 [[nodiscard]] inline const transport::factory& transport_named(std::string_view name) {
   const transport::factory* const found = detail::find_transport(name);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 TEST(network_address, host_and_port) {

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "transport/common/idle_endpoint.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class bare_endpoint : public endpoint {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 /// Says what it was asked.

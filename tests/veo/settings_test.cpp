@@ -9,7 +9,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 /// A variable that is gone afterwards.

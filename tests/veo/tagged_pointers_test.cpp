@@ -10,7 +10,7 @@
 
 #include "veo_hmem.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 constexpr std::uint64_t highest_address = (std::uint64_t{1} << 48) - 1;

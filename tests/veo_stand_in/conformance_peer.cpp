@@ -5,7 +5,7 @@
 #include "transport/vedma/target_transport.hpp"
 #include "transport/veo/target_transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 std::unique_ptr<veo::veo_target> make(veo::welcome& said, observer& to) {

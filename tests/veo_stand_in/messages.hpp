@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::test::veo_stand_in {
+namespace ham::inline v1::test::veo_stand_in {
 
 enum class order : std::uint64_t { load = 1, symbol, allocate, call, finished };
 

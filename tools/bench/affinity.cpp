@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 std::vector<int> allowed_cores() {
   cpu_set_t set;

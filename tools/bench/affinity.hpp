@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// Cores that the process may run on, ascending.
 [[nodiscard]] std::vector<int> allowed_cores();

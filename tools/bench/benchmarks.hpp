@@ -4,7 +4,7 @@
 #include "report.hpp"
 #include "session.hpp"
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// Empty call, beside the bounce of a cache line; calls with 8 B to 64 KiB of arguments or results, beside as many
 /// lines written by one process and copied out by the other.

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// Whether this program was built with OpenSSL; if not, all the rest throws std::logic_error.
 [[nodiscard]] bool cipher_available() noexcept;

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

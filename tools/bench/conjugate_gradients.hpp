@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// What goes from iteration to iteration.
 struct cg_state {

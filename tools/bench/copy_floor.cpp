@@ -8,7 +8,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 shared_mapping::shared_mapping(std::size_t size_bytes) : size_bytes_(size_bytes) {
   const int fd = memfd_create("ham-bench-copy", MFD_CLOEXEC);

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// A shared mapping of a memory file, every page touched.
 class shared_mapping {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// First argument of the process that measures, inside networks of its own; main() passes such a call on to
 /// run_cut_link().

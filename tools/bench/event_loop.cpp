@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

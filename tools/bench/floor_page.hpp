@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// What the partner shall do now.
 enum class floor_command : std::uint32_t { sleep, bounce, futex, copy, lines_there, lines_back, quit };

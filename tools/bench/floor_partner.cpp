@@ -18,7 +18,7 @@
 #include <system_error>
 #include <thread>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 floor_partner::floor_partner(const core_pair& cores) {
   const int fd = memfd_create("ham-bench-floor", MFD_CLOEXEC);

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 struct floor_page;
 

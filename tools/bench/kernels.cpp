@@ -12,7 +12,7 @@
 
 #include "../kernels/spawn_watch.hpp"
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 namespace {
 
 struct plan {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

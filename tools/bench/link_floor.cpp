@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

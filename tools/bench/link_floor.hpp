@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// A PCIe link and who initiates the accesses over it; as the emulated transport understands it.
 struct link_model {

@@ -21,7 +21,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// First arguments of these processes; main() passes such a call on to run_overlap_job() and run_busy().
 inline constexpr std::string_view overlap_job_argument = "overlap-job";

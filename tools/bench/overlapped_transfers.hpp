@@ -3,7 +3,7 @@
 
 #include "report.hpp"
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// Between the calling host and node 1 of its job, 64 MiB in each direction; by the caller, waited for at once,
 /// computing alone, and both at once, in turns.

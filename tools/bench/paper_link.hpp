@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 // Section V-A: an empty offload over user DMA, and how much longer the other two take.
 inline constexpr double paper_dma_us = 6.1;

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <random>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 class phases {
  public:

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 report run_placement(const settings& how) {
   report result{"placement", {}, {}, {}};

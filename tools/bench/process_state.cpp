@@ -15,7 +15,7 @@
 #include <system_error>
 #include <thread>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 std::int64_t cpu_time_ns(pid_t pid) {
   clockid_t clock{};

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// Processor time that all threads of `pid` have used so far (the sum of utime and stime of /proc/PID/stat, in
 /// nanoseconds instead of ticks). Throws std::runtime_error when there is no such process.

@@ -9,7 +9,7 @@
 #include <limits>
 #include <ostream>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// From the lower to the upper quartile.
 struct range {

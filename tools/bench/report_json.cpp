@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 
@@ -82,7 +82,7 @@ void print_json(std::ostream& out, const conditions& where, const std::vector<re
 
 #else
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 bool json_available() noexcept { return false; }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where, const std::string& trace) {
   runtime_options options;

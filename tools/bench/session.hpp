@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// What the command line says.
 struct settings {

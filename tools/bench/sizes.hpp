@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 [[nodiscard]] inline std::string size_text(std::size_t bytes) {
   if (bytes >= std::size_t{1} << 20) return std::to_string(bytes >> 20) + " MiB";

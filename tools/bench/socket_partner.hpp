@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// First argument of the process at the other end; main() passes such a call on to run_socket_partner().
 inline constexpr std::string_view socket_partner_argument = "socket-partner";

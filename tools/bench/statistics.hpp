@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// The q-quantile (0 <= q <= 1) of `values`, interpolated linearly between order statistics; reorders `values`.
 /// Throws std::invalid_argument for no values or q out of range.

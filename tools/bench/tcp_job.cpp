@@ -18,7 +18,7 @@
 #include <system_error>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

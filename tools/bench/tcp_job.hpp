@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// First argument of the waiting process; main() passes such a call on to run_tcp_server().
 inline constexpr std::string_view tcp_server_argument = "tcp-server";

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// A job with one target, and the partner that measures the floor; of either, whichever is not measured sleeps.
 class tcp_pair {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

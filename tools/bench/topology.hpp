@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// The nearest thing that two logical CPUs have in common.
 enum class pair_kind { one_cpu, siblings, same_l2, same_l3, other_l3, other_socket, unknown };

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 report run_transfers(const settings& how) {
   std::optional<tcp_server> server;

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 struct captured_run {
   std::string output;  ///< of its standard output; standard error is passed through

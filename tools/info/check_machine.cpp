@@ -16,7 +16,7 @@
 
 #include "checks.hpp"
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "json_text.hpp"
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

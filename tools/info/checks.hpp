@@ -11,7 +11,7 @@
 #include "machine.hpp"
 #include "transports.hpp"
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 enum class verdict { good, warning, problem };
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 /// Program and arguments to put in front of `binary`; empty if the machine runs it by itself, if the file is none of
 /// ELF's, or if there is no emulator to be found (qemu-user in PATH, with the libraries of Debian's cross compilers).

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <unordered_map>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 /// A function that both binaries have, and that one cannot call on the other.
 struct refused_call {

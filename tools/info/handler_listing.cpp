@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 struct handler_line {
   std::string key;

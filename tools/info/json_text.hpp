@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 /// Writes one JSON value to a stream, member by member. Names of members are given inside objects and left empty in
 /// lists.

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

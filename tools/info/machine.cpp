@@ -20,7 +20,7 @@
 #include <set>
 #include <sstream>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 /// A name and what it is; `remark` says what it means for HAM, if that is not plain.
 struct property {

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <iosfwd>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 struct overview {
   std::vector<transport_state> transports;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 /// Prints rows, the first one being the headings; the last column is not padded.
 inline void print_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 namespace {
 

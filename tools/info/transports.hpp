@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::info {
+namespace ham::inline v1::info {
 
 /// A transport, tried by starting a job with one target of it and calling it once; one for other machines by loading
 /// its module.

@@ -21,7 +21,7 @@
 #include <sstream>
 #include <system_error>
 
-namespace ham::inline v0::kernels {
+namespace ham::inline v1::kernels {
 namespace {
 
 using clock = std::chrono::steady_clock;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::kernels {
+namespace ham::inline v1::kernels {
 
 /// Open MPI 4.1 may lose a wake-up while a process starts: the process then waits in PMIx_Init for ever, and so do all
 /// that spawned it. Nothing of the program has run in that process by then, and the launcher notices nothing. The state

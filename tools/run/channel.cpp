@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 constexpr std::size_t max_lines_kept = 30;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// One machine at the other end.
 struct remote_end {

@@ -19,7 +19,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 using clock = std::chrono::steady_clock;

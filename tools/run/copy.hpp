@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 struct copy_order {
   std::string machine;

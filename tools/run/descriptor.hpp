@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 class descriptor {
  public:

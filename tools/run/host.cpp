@@ -3,7 +3,7 @@
 
 #include "problem.hpp"
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 /// A word of an exec group of HAM_NODES.

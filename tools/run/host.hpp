@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// The value of HAM_NODES. `address_of_node` gives where the remote group with that first node waits; `start_local` the
 /// words that start a single local target, or nothing where the host's own program does. Throws problem.

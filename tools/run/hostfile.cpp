@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 machine parse_line(const std::vector<std::string>& words) {

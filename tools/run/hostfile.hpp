@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// Reads lines "NAME", "NAME:COUNT" or "NAME slots=COUNT"; what follows a # is a comment. Throws problem with `file`
 /// and the line's number.

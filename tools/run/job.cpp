@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 constexpr std::chrono::seconds end_timeout{10};

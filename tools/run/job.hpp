@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 class job {
  public:

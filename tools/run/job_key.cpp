@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 std::string make_job_key() {
   std::array<unsigned char, 32> bytes{};

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// 256 random bits in hexadecimal. Throws problem.
 [[nodiscard]] std::string make_job_key();

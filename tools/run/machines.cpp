@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {

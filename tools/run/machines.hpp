@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 struct machine {
   std::string name;  ///< as ssh or Slurm know it, possibly USER@NAME; an IPv6 address without its brackets

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 file_for parse_file_for(const std::string& text) {
   const std::size_t equals = text.find('=');

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// A file for machines of one instruction set, as `uname -m` calls it; empty: for all.
 struct file_for {

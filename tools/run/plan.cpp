@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 std::vector<machine> machines_of(const run_options& options, const std::string& this_node) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// Targets of one machine that are started together.
 struct target_group {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// Problem, reason and what to do, in one text.
 struct problem : std::runtime_error {

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 enum class stage : int { folder, program };

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 struct process_plan {
   std::vector<std::string> command;  ///< the first word is looked up in PATH if it has no slash

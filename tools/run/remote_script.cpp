@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 constexpr std::string_view greets = "ham-run-end ";

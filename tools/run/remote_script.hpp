@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// The script given to `sh -c` there. It says which machine this is and then executes the lines that it reads from
 /// its standard input, so that neither the key nor arguments nor variables show up in a list of processes. At the end

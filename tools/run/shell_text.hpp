@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// One word for the shell, in quotes if it needs them.
 [[nodiscard]] inline std::string shell_word(std::string_view word) {

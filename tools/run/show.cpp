@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 std::string assignments(const std::vector<std::pair<std::string, std::string>>& variables) {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 signals::signals() {
   sigset_t heard;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 struct signal_news {
   int number;

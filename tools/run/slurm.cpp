@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 constexpr std::size_t max_nodes = 100'000;

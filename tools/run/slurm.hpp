@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// Expands "a[01-03,7],b" to a01 a02 a03 a7 b; several brackets in one name are possible. Throws problem.
 [[nodiscard]] std::vector<std::string> expand_nodes(std::string_view list);

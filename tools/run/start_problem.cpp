@@ -3,7 +3,7 @@
 
 #include "shell_text.hpp"
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 std::string printed_by(const channel& which) {

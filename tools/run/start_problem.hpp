@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// The message for an ssh or srun that ended before its ends waited for the host.
 [[nodiscard]] std::string why_it_ended(const run_options& options, const channel& which);

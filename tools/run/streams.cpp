@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <vector>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 namespace {
 
 constexpr std::size_t max_line = 1 << 20;

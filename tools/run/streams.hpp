@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::run {
+namespace ham::inline v1::run {
 
 /// Writes all of `text` to one of ham-run's own outputs; false if nobody reads it any more.
 bool print_out(int to, std::string_view text);

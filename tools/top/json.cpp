@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -87,7 +87,7 @@ std::string json_text(const std::vector<shown_job>& jobs) {
 
 #else
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 
 std::string json_text(const std::vector<shown_job>&) {
   throw std::runtime_error("--json is not there (ham-top was built without nlohmann-json)");

@@ -6,7 +6,7 @@
 
 #include "view.hpp"
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 
 /// An array of jobs; what is not known is null. Throws std::runtime_error if this program was built without
 /// nlohmann-json.

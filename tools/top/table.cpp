@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <span>
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 namespace {
 
 struct unit {

@@ -6,7 +6,7 @@
 
 #include "view.hpp"
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 
 /// Three digits and a unit: "12.3 k", "1.20 M"; "-": negative.
 [[nodiscard]] std::string short_number(double value);

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 namespace {
 
 const std::array<std::pair<const char*, sort_key>, 10> keys{{{"node", sort_key::node},

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::top {
+namespace ham::inline v1::top {
 
 /// A node, and what it did between two readings. Negative: not known.
 struct shown_node {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 std::string duration_text(double ns, int decimals) {
   constexpr double ns_per_us = 1e3;

@@ -7,7 +7,7 @@
 
 #include "duration_text.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 constexpr std::uint32_t no_number = 0xffffffff;

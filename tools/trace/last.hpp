@@ -7,7 +7,7 @@
 #include <ostream>
 #include <vector>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// One paragraph per node and thread: what it executes, then `max_events` of its past events, the newest first.
 void print_last(std::ostream& out, const std::vector<node_recording>& job, std::size_t max_events);

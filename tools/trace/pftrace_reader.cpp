@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 /// The fields of one message, one by one.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 struct shown_track {
   std::string name;

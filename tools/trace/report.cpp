@@ -11,7 +11,7 @@
 
 #include "duration_text.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 constexpr std::array<std::string_view, 6> verbs{"call ", "ping ", "reply to ", "wait for ", "queue ", "answer of "};

@@ -10,7 +10,7 @@
 
 #include "pftrace_reader.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// Times in nanoseconds.
 struct function_report {

@@ -11,7 +11,7 @@
 
 #include "timeline_page.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 namespace {
 
 /// As a text of JavaScript that no tag of HTML ends.

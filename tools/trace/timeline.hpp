@@ -7,7 +7,7 @@
 
 #include "pftrace_reader.hpp"
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 /// Needs nothing but a browser: no network, no other file. Of more than `max_slices` the longest are shown, and the
 /// page says so.

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 inline constexpr std::string_view timeline_head = R"page(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>HAM trace</title><style>

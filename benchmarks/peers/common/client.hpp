@@ -8,7 +8,7 @@
 
 #include "protocol.hpp"
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 /// What stands beside a measurement.
 struct description {

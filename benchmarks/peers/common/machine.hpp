@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 /// Monotonic, in nanoseconds.
 inline std::int64_t now_ns() {

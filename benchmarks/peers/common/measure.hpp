@@ -15,7 +15,7 @@
 #include "client.hpp"
 #include "machine.hpp"
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 /// Sorts.
 inline double median(std::vector<double>& of) {

@@ -25,7 +25,7 @@
 #include "measure.hpp"
 #include "server_process.hpp"
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 struct options {
   int repetitions = 1;  ///< of each measurement; the median is printed

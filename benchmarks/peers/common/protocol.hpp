@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 enum class op : std::uint32_t {
   touch,    ///< next to nothing: 1 + length + first and last byte of the argument

@@ -14,7 +14,7 @@
 
 #include "machine.hpp"
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 /// To be made before the process has threads or has started the peer's library. The child is killed by the destructor,
 /// and by the kernel when this process ends in any other way.

@@ -14,7 +14,7 @@
 
 #include "client.hpp"
 
-namespace ham::inline v0::peers {
+namespace ham::inline v1::peers {
 
 /// Number and content in one line, so that a message is one transfer of a line.
 struct alignas(64) shared_slot {

@@ -8,7 +8,7 @@
 #include "transport/groups.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 namespace {
 
 using test::group_of;

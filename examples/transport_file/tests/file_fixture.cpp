@@ -5,7 +5,7 @@
 #include "../unnamed_file.hpp"
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport::conformance {
+namespace ham::inline v1::transport::conformance {
 namespace {
 
 class file_subject final : public subject {

@@ -9,7 +9,7 @@
 #include "../file_endpoint.hpp"
 #include "../unnamed_file.hpp"
 
-namespace ham::inline v0::transport::file {
+namespace ham::inline v1::transport::file {
 namespace {
 
 class file_frames : public testing::Test {

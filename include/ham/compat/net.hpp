@@ -5,7 +5,7 @@
 #include "ham/offload/buffer_ptr.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::net {
+namespace ham::inline v1::net {
 
 using ham::node_t;
 using offload::buffer_ptr;

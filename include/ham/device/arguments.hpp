@@ -12,7 +12,7 @@
 
 #include "ham/device/mailbox.hpp"
 
-namespace ham::inline v0::device {
+namespace ham::inline v1::device {
 
 /// Instantiated for a parameter of a device function that cannot cross; its template argument is the type to blame.
 template <class Type>

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 /// The resident kernel, and the calls to the vendor's runtime that concern the program's own code: they are made by the
 /// copy of that runtime with which the code is registered, which need not be the driver's. All give the vendor's number

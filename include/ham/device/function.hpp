@@ -11,7 +11,7 @@
 #include "ham/device/arguments.hpp"
 #include "ham/device/place.hpp"
 
-namespace ham::inline v0::device {
+namespace ham::inline v1::device {
 namespace detail {
 
 /// One execution of a device function by one thread.

@@ -5,7 +5,7 @@
 #include "ham/device/device_code.hpp"
 #include "ham/device/loop.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 #if defined(__CUDACC__)
 

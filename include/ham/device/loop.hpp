@@ -19,7 +19,7 @@
 #include "ham/device/function.hpp"
 #include "ham/device/mailbox.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 /// What one block keeps between and during calls, in memory of the device. Zero at first; `position` stays from one
 /// residency to the next.

@@ -11,7 +11,7 @@
 
 #include "ham/device/words.hpp"
 
-namespace ham::inline v0::device {
+namespace ham::inline v1::device {
 
 /// What became of a call on the device.
 enum class call_status : std::uint32_t {

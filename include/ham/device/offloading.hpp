@@ -7,7 +7,7 @@
 #include "ham/device/function.hpp"
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 struct incoming_call;
 
@@ -66,7 +66,7 @@ class device_series {
 
 }  // namespace ham::detail
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 /// A function of the host that device functions call: by its number, with the bytes of its arguments. An answer is due
 /// in `answer`, unless that is no_answer.

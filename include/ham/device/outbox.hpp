@@ -11,7 +11,7 @@
 
 #include "ham/device/mailbox.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 inline constexpr std::uint64_t outbox_slots = 256;
 inline constexpr std::size_t outbox_slot_bytes = 256;

@@ -6,7 +6,7 @@
 
 #include "ham/device/outbox.hpp"
 
-namespace ham::inline v0::device {
+namespace ham::inline v1::device {
 
 /// Who executes a call of a device function together. What the thread of rank 0 returns is the result.
 enum class scope : std::uint8_t {

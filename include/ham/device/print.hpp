@@ -7,7 +7,7 @@
 
 #include "ham/device/outbox.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 /// Each part begins with one of these. A text goes on with its length, of one byte, and its characters; a number with
 /// its eight bytes.

@@ -8,7 +8,7 @@
 
 #include "ham/device/macros.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 [[nodiscard]] HAM_DEVICE inline std::uint64_t acquire(const std::uint64_t& word) noexcept {
 #if defined(__CUDA_ARCH__)

@@ -7,7 +7,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// sync(node, new_buffer<T>(n)) allocates n elements on `node`, as offload::allocate<T>(node, n) does; they are not
 /// constructed. Throws std::bad_alloc if the node has not that much.

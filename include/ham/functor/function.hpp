@@ -7,7 +7,7 @@
 #include "ham/msg/callable.hpp"
 #include "ham/msg/f2f.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 namespace msg::detail {
 
 template <class Pointer, Pointer Function>

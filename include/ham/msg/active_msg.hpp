@@ -11,7 +11,7 @@
 #include "ham/msg/handler.hpp"
 #include "ham/msg/layout.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Base of an active message type:
 ///   class hello : public active_msg<hello> {

@@ -7,7 +7,7 @@
 
 #include "ham/msg/handler_registry.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Base of all active messages (paper 3, Fig. 2). A received message is executed by treating its first bytes as an
 /// active_msg_base and calling that, or a copy of it, with the address of the message:

@@ -10,7 +10,7 @@
 #include "ham/msg/member_types.hpp"
 #include "ham/msg/object_layout.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 // Only text between braces can stand for a member of any type, arrays included, and no pack can make it.
 #define HAM_BRACES(NAME) \

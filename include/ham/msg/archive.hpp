@@ -5,7 +5,7 @@
 
 #include "ham/msg/codec_basic.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace detail {
 

@@ -14,7 +14,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/msg/layout.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// What bind() makes: a callable and the first values that it is called with. Both are its own. It can be called where
 /// it stands as well; copyable and movable as they are.

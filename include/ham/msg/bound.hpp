@@ -8,7 +8,7 @@
 #include "ham/msg/callable.hpp"
 #include "ham/msg/signature.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// A call waiting to be made, here or in another process (the functor of papers 1 and 3). Holds the callable and, by
 /// value, the arguments, already converted to the parameter types. Copyable and movable as those are.

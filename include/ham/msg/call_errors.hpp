@@ -8,7 +8,7 @@
 
 #include "ham/msg/customise.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Where in a call a type stands: 0 somewhere, 1 to 8 as that argument, 9 as a later one, 10 as result, 11 as callable.
 inline constexpr std::size_t place_beyond = 9;

@@ -7,7 +7,7 @@
 
 #include "ham/msg/execution_policy.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 namespace msg::detail {
 

@@ -9,7 +9,7 @@
 #include "ham/msg/codec_user.hpp"
 #include "ham/msg/embedded_pointers.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 /// Whether nothing but its members can say how Value crosses.
 template <class Value>

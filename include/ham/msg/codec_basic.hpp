@@ -9,7 +9,7 @@
 #include "ham/msg/layout.hpp"
 #include "ham/msg/object_layout.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 inline constexpr bool little_endian = std::endian::native == std::endian::little;
 

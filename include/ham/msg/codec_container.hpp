@@ -6,7 +6,7 @@
 
 #include "ham/msg/codec_basic.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 /// Reads objects of a bulk type out of bytes that need not be aligned for it.
 template <class Value>

@@ -16,7 +16,7 @@
 #include "ham/msg/migratable.hpp"
 #include "ham/msg/wire.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace detail {
 
 /// The ways to cross, strongest first: of those that apply to a type the first is taken.

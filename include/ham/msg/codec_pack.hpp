@@ -5,7 +5,7 @@
 
 #include "ham/msg/codec_core.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Whether arguments of these decayed parameter types always take the same number of bytes:
 /// fixed_pack_size_v<Types...>.

@@ -10,7 +10,7 @@
 
 #include "ham/msg/codec_basic.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 /// Name of a string of these characters: "str" for char, else "str<char16>" and the like.
 template <class Char>

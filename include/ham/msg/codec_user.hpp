@@ -7,7 +7,7 @@
 #include "ham/msg/archive.hpp"
 #include "ham/msg/codec_basic.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 template <class Value>
 using fields_owner_t = decltype(access::fields_owner(std::declval<const Value&>()));

@@ -10,7 +10,7 @@
 #include "ham/msg/codec_container.hpp"
 #include "ham/msg/codec_std.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// A received range of elements: refers to the message if they lie there as they would in memory, else owns a copy.
 /// Converts to std::span<const Element>, valid as long as this object and the message.

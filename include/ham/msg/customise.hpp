@@ -10,7 +10,7 @@
 
 #include "ham/msg/std_forward.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// How a type crosses, said by the user. There is no general definition; specialise it for your type:
 ///

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// What decides whether two nodes may exchange raw structs. Part of the manifest.
 struct data_layout {

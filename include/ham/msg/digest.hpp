@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Two nodes with equal digests have the same handlers under the same keys, laid out alike.
 struct digest {

@@ -9,7 +9,7 @@
 #include "ham/msg/member_types.hpp"
 #include "ham/msg/object_layout.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 namespace detail {
 
 /// Type of a class in Value that holds a pointer, a reference or a view and crosses as its bytes; void if there is

@@ -10,7 +10,7 @@
 #include "ham/misc/types.hpp"
 #include "ham/msg/pool_job.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 class active_msg_base;
 

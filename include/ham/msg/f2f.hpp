@@ -30,7 +30,7 @@ struct ham_f2f_ {
   }
 };
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 /// f2f<&function>(arguments...): the same without the macro.
 template <auto Function, class... Args>
 [[nodiscard]] constexpr auto f2f(Args&&... args) -> bound_t<fn_t<std::decay_t<decltype(Function)>, Function>, Args...> {

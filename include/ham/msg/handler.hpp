@@ -9,7 +9,7 @@
 
 #include "ham/misc.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// A key that names no handler.
 inline constexpr std::uint32_t invalid_key = 0xffffffff;

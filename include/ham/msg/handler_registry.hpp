@@ -6,7 +6,7 @@
 #include "ham/misc/types.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// The registry of message handlers (paper 3, Fig. 2). Active messages used on their own call init() at the beginning
 /// of main(); a runtime does so by itself.

@@ -12,7 +12,7 @@
 #include "ham/msg/handler.hpp"
 #include "ham/msg/presence.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// All handlers of this process, sorted by canonical name; the key of a handler is its index (paper 3, section 3.1).
 ///

@@ -5,7 +5,7 @@
 
 #include "ham/msg/callable.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// A callable whose calls may be repeated; see idempotent().
 template <class Callable>

@@ -10,7 +10,7 @@
 
 #include "ham/msg/names.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace detail {
 

@@ -3,7 +3,7 @@
 
 #include "ham/msg/handler.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Calls of peers reach this entry, whose handler is told by whoever has loaded the library: it counts the calls that
 /// run, and goes on to the function.

@@ -11,7 +11,7 @@
 #include "ham/msg/digest.hpp"
 #include "ham/msg/handler.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 class handler_table;
 

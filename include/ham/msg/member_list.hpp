@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 inline constexpr std::size_t max_listed_members = 32;
 

@@ -6,7 +6,7 @@
 
 #include "ham/msg/member_list.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 template <class... Members>
 struct member_types {};

@@ -6,7 +6,7 @@
 
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// Holds a value of type Value, made from anything that Value can be made from, and gives it back as `const Value&`.
 ///

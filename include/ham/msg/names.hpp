@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Longer names are not sent: 16 KiB.
 inline constexpr std::size_t max_name_bytes = std::size_t{16} << 10;

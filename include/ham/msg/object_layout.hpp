@@ -14,7 +14,7 @@
 #include "ham/msg/layout.hpp"
 #include "ham/msg/member_list.hpp"
 
-namespace ham::inline v0::msg::detail {
+namespace ham::inline v1::msg::detail {
 
 /// Each is tried out, array elements singly, which takes the compiler time.
 inline constexpr std::size_t max_described_members = 24;

@@ -1,7 +1,7 @@
 // A unit of work for the thread pool, for code that makes jobs but needs nothing else of the pool.
 #pragma once
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 class thread_pool;
 

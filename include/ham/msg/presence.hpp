@@ -1,7 +1,7 @@
 // Handlers that a process may have no version of: those that run on its device. Internal.
 #pragma once
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 class handler_entry;
 

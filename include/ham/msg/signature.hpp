@@ -9,7 +9,7 @@
 #include "ham/msg/callable.hpp"
 #include "ham/msg/codec.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace detail {
 

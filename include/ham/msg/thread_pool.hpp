@@ -12,7 +12,7 @@
 
 #include "ham/msg/pool_job.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Runs jobs in order of submission on a number of threads, which start with the first job. While a job waits
 /// (thread_pool::waiting), another thread takes its place: jobs may wait for jobs behind them. Unbounded queue; the

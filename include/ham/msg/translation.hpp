@@ -10,7 +10,7 @@
 
 #include "ham/msg/manifest.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// Maps each key of this node to the key under which the peer has the same handler, or to the reason why it cannot be
 /// called there. Immutable: any thread may read it.

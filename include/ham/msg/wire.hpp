@@ -13,7 +13,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 /// How deep values of recursive types (a tree with a vector of trees) may be nested. The sender refuses deeper values,
 /// the receiver treats them as hostile.

@@ -7,7 +7,7 @@
 
 #include "ham/offload/call.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Collects calls and sends them together: the per-message cost is paid once. Not thread-safe, and until submit()
 /// neither are its futures: the batch and they belong to one thread, because to wait for one of them submits the batch.

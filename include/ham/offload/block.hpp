@@ -7,7 +7,7 @@
 
 #include "ham/offload/memory.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// A rectangular part of one matrix that goes to a rectangular part of another: `rows` rows of `columns` elements. A
 /// pitch is the distance in elements from the beginning of one row to that of the next, not less than `columns`; 0: the

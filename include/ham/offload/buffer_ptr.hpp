@@ -11,7 +11,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/node_number.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 namespace detail {
 /// Tag of the live allocation of this node that contains `address`, or 0.

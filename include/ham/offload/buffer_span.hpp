@@ -18,7 +18,7 @@
 
 #include "ham/offload/buffer_ptr.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 template <class Element>
 class buffer_span;

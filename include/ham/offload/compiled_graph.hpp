@@ -15,7 +15,7 @@
 #include "ham/offload/detail/graph_calls.hpp"
 #include "ham/offload/stage_error.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 class graph;
 

@@ -8,7 +8,7 @@
 
 #include "ham/offload/destination.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Calls sent to one context run one after the other, in order, on one thread of the target; different contexts run
 /// beside each other and beside the node's main queue. Movable. The destructor lets queued calls finish and ends the

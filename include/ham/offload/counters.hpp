@@ -7,7 +7,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// Counts since the start of a node, and its state at the moment of reading (docs/monitoring.md).
 struct node_counters {

@@ -7,7 +7,7 @@
 #include "ham/msg/std_forward.hpp"
 #include "ham/offload/node_number.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 using ham::node_t;
 

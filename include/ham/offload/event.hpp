@@ -9,7 +9,7 @@
 
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 using ham::node_t;
 

@@ -5,7 +5,7 @@
 //   for (;;) { epoll_wait(loop, ...); if (it is event_fd()) offload::serve_event_fd(); ... }
 #pragma once
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// A descriptor that is readable when serve_event_fd() has something to do: a result or a call has arrived, another
 /// thread has settled a future, a deadline is due. Readable at first. It is the runtime's: watch it for reading, by

@@ -7,7 +7,7 @@
 
 #include "ham/msg/codec.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 namespace detail {
 struct exception_codec {

@@ -14,7 +14,7 @@
 
 #include "ham/offload/destination.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What a work object runs, shared by its copies.
 struct work_state {
@@ -30,7 +30,7 @@ struct shared_work;
 
 }  // namespace ham::detail
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Something to be run once: what then(executor, f) and on(executor, ...) give to an executor. Copies stand for the
 /// same. If all of them have gone without a call, the future, or the coroutine, gets ham::error. Any thread may call

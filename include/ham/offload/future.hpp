@@ -10,7 +10,7 @@
 #include "ham/offload/detail/local_result.hpp"
 #include "ham/offload/executor.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 template <class Result>
 class shared_future;

@@ -28,7 +28,7 @@
 #include "ham/offload/graph_value.hpp"
 #include "ham/offload/span.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 struct graph_options {
   /// Replays of one compiled graph that may be in flight, at least 1: each node has memory for as many.

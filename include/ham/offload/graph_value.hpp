@@ -11,7 +11,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/remote.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 class graph;
 

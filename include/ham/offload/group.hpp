@@ -25,7 +25,7 @@
 #include "ham/offload/stop.hpp"
 #include "ham/offload/when.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 namespace offload {
 

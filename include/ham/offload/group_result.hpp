@@ -12,7 +12,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Where a node stands in a group. As a parameter of a function of a group it is the place of the node that executes
 /// it, whatever the caller gives; so also device functions know it, for which there is no this_call.

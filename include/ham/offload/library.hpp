@@ -12,7 +12,7 @@
 
 #include "ham/offload/destination.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// A library that a node has loaded. A copyable value: a name, which does not own it.
 class library {

@@ -20,7 +20,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/transfer.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 namespace detail {
 

@@ -12,7 +12,7 @@
 #include "ham/offload/destination.hpp"
 #include "ham/offload/node_number.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 using ham::node_t;
 

@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 using ham::node_t;
 

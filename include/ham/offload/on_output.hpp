@@ -10,7 +10,7 @@
 
 #include "ham/offload/node_number.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 enum class output_stream : std::uint8_t {
   out,  ///< standard output

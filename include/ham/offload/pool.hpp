@@ -20,7 +20,7 @@
 #include "ham/offload/detail/pool_map.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 struct pool_options {
   std::size_t per_node = 32;  ///< tasks that a node may have, running and waiting; at least 1

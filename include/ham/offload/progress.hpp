@@ -8,7 +8,7 @@
 
 #include "ham/offload/destination.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 namespace detail {
 void make_progress_until(std::int64_t until_ns);

@@ -7,7 +7,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// The flight recorder of one process (docs/tracing.md).
 struct node_recording {

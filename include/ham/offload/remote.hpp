@@ -19,7 +19,7 @@
 #include "ham/offload/detail/object_space.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Names an object of a node: copied freely, sent to any node, owns nothing. Calls through it fail with
 /// ham::object_error if the object was destroyed, lives on another node or is of another type.
@@ -162,7 +162,7 @@ struct detail::remote_access {
 
 }  // namespace ham::offload
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 template <class Handle>
 inline constexpr bool is_object_handle_v = false;
@@ -250,7 +250,7 @@ offload::remote_ref<Object> construct_object(Params... values) {
 
 }  // namespace ham::detail
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Constructs an Object from the arguments on a node, and owns it from here. Blocking. What the constructor throws is
 /// thrown here; else throws as sync. Arguments are sent like those of calls, string literals as std::string, owners as

@@ -11,7 +11,7 @@
 #include "ham/offload/detail/pool_calls.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// A destination whose calls are repeated: taken by async and sync.
 class retried_destination {

@@ -9,7 +9,7 @@
 #include "ham/error.hpp"
 #include "ham/offload/destination.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 namespace detail {
 class engine;

@@ -22,7 +22,7 @@
 #include "ham/offload/detail/sender_operation.hpp"
 #include "ham/offload/detail/sender_wait.hpp"
 
-namespace ham::inline v0::offload::inline HAM_SENDERS {
+namespace ham::inline v1::offload::inline HAM_SENDERS {
 
 /// What call() makes. Movable, and copyable if the callable and its arguments are; it can be connected several times.
 ///

@@ -13,7 +13,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Made by future::share(), or from a future. Copies share the result, which lives as long as one of them. All members
 /// that are const may be called by several threads at once, for one object as well. The destructor of the last copy

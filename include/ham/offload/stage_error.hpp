@@ -8,7 +8,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// A stage of a recorded graph has failed (offload::graph): its function has thrown, or its result could not be sent.
 class stage_error : public error {

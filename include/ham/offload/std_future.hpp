@@ -6,7 +6,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// A std::future of the same result or error. Who waits for it makes no progress: another thread of the node has to
 /// (the progress thread, a thread that waits for a HAM future, offload::progress()). Its destructor does not wait.

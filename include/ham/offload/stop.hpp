@@ -20,7 +20,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/stop_state.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// Whether the caller of a function wants it to stop. Given by this_call::stop_token(); copies may be used by other
 /// threads that the function has started, as long as it runs: none of them may be in stop_requested() when the function

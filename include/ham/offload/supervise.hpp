@@ -11,7 +11,7 @@
 
 #include "ham/offload/node_number.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// A process that has taken the place of one that had died.
 struct respawned {
@@ -64,7 +64,7 @@ void supervise(node_number node, supervision how = {});
 
 }  // namespace ham::offload
 
-namespace ham::inline v0::this_call {
+namespace ham::inline v1::this_call {
 
 /// A sign of life to the host, for functions that may take longer than supervision::hang_after. Any thread of the
 /// target; often is fine: sends at most one message in 5 ms, and none where nothing is supervised. Does not wait.

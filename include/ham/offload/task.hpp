@@ -7,7 +7,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// Return type for coroutines: `task<int> solve() { const int a = co_await async(1, fn<&f>); co_return a + 1; }`.
 /// Starts at once; get() waits and gives the result. Can itself be awaited. Movable; the destructor waits. After a

@@ -17,7 +17,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/unobserved_error.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 /// A call that waits for the bytes of a transfer: what then_call() makes.
 template <class Bound>

@@ -15,7 +15,7 @@
 #include "ham/offload/span.hpp"
 #include "ham/offload/then_call.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 // ---- blocks of rows
 

@@ -12,7 +12,7 @@
 
 /// A job whose host has HAM_TRACE=run.pftrace writes that file when it ends (docs/tracing.md). The rest is for what the
 /// library cannot know.
-namespace ham::inline v0::trace {
+namespace ham::inline v1::trace {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 #include "ham/offload/block.hpp"
 #include "ham/offload/memory.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 namespace detail {
 

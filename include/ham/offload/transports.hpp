@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// A transport as this process finds it.
 struct transport_info {

@@ -9,7 +9,7 @@
 
 #include "ham/misc/types.hpp"
 
-namespace ham::inline v0 {
+namespace ham::inline v1 {
 
 /// What an error is the result of.
 enum class operation : std::uint8_t { continuation, call, ping, put, get, copy };

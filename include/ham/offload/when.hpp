@@ -12,7 +12,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 namespace detail {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace ham::inline v0::util::time {
+namespace ham::inline v1::util::time {
 
 using clock = std::chrono::steady_clock;    ///< monotonic
 using duration = std::chrono::nanoseconds;  ///< of all times here

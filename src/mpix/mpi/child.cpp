@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 // Binomial tree: a rank without its lowest bit is its parent.

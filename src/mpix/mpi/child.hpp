@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 class child {
  public:

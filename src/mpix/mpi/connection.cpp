@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 // Sends of the size of a page leave at once; others go on while the parent is in MPI.

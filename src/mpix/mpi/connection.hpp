@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 /// Kernels of a call that somebody will wait for, as the root knows them.
 struct pending_call {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::mpix::connections {
+namespace ham::inline v1::mpix::connections {
 namespace {
 
 struct all {

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace ham::inline v0::mpix::connections {
+namespace ham::inline v1::mpix::connections {
 
 /// Null if there is none.
 [[nodiscard]] std::shared_ptr<connection> find(MPI_Comm intercomm);

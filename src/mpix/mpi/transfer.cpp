@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 namespace {
 
 std::uint64_t part_size(const message_buffer& bytes) {

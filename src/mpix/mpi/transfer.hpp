@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace ham::inline v0::mpix {
+namespace ham::inline v1::mpix {
 
 /// Tags on communicators that only this library knows.
 enum tag : int { tag_batch = 1, tag_part = 2, tag_report = 3, tag_received = 4, tag_abandon = 5, tag_statuses = 64 };

@@ -7,7 +7,7 @@
 
 #include "transport/common/heap_access.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 class abandonable_memory : public remote_memory {
  public:

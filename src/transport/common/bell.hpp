@@ -8,7 +8,7 @@
 #include "ham/error.hpp"
 #include "transport/common/ring_layout.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 inline constexpr std::size_t max_nodes = 4096;
 

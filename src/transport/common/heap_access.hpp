@@ -4,7 +4,7 @@
 #include "base/heap.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 [[nodiscard]] constexpr access_result to_access_result(base::heap_check why) noexcept {
   switch (why) {

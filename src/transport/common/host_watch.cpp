@@ -12,7 +12,7 @@
 #include "base/thread.hpp"
 #include "transport/common/target_supervisor.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr int after_host_timeout_ms = 500;

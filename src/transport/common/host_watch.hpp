@@ -9,7 +9,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// A thread that waits for the end of the control socket between a target and its host (target_supervisor).
 class host_watch {

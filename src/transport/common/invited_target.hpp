@@ -8,7 +8,7 @@
 #include "base/heap.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// `Invitation` has the host's memory for this target in own_heap, if the host makes it; Carrier::make(invitation,
 /// observer) makes the transport, whose join() connects it.

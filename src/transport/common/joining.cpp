@@ -12,7 +12,7 @@
 #include "base/refused_call.hpp"
 #include "base/settings.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;

@@ -12,7 +12,7 @@
 #include "ham/error.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// A target that cannot join says why in words that begin so: its numbers may have the other byte order.
 inline constexpr std::string_view declined = "ham: declined: ";

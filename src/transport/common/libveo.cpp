@@ -9,7 +9,7 @@
 #include "base/settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 template <class Function>

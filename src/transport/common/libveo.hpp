@@ -10,7 +10,7 @@ struct veo_proc_handle;
 struct veo_thr_ctxt;
 struct veo_args;
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 /// States of a request.
 inline constexpr int command_unfinished = 3;

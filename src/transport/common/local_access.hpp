@@ -8,7 +8,7 @@
 
 #include "transport/common/memory_access.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 class local_access {
  public:

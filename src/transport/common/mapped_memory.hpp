@@ -7,7 +7,7 @@
 
 #include "transport/common/abandonable_memory.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 class mapped_memory final : public abandonable_memory {
  public:

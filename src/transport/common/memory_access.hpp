@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 // clang-format off: version 14 does not know requirements
 /// The side that owns the memory: its accesses are loads and stores.

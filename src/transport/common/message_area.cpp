@@ -12,7 +12,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 #ifndef MADV_POPULATE_WRITE

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Where a long message is, in the payload of the frame that announces it.
 struct message_place {

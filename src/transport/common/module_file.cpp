@@ -16,7 +16,7 @@
 #include "base/program_file.hpp"
 #include "base/settings.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 std::string folder_of(const std::string& file) { return file.substr(0, file.rfind('/')); }

@@ -6,7 +6,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// What `symbol` names in the library `file`, which stays loaded. A name without a slash is looked for in the folders
 /// of HAM_MODULE_PATH, beside the library and below it in ham/, beside the program, and where the system searches;

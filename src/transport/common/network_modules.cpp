@@ -6,7 +6,7 @@
 
 #include "transport/common/module_file.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 std::mutex mutex;

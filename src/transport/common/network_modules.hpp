@@ -5,7 +5,7 @@
 
 #include "transport/network.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// The module libham_NAME.so, or the one of that name which is part of the program (add_network_module); loaded once
 /// and kept. Looked for as module_file.hpp says. Throws ham::config_error that says where it was looked for. Any

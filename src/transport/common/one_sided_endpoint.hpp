@@ -7,7 +7,7 @@
 #include "transport/common/one_sided_sender.hpp"
 #include "transport/common/polled_endpoint.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 template <memory_access Access>
 class one_sided_endpoint final : public polled_endpoint {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// First bytes of a message in its buffer. `credit` is piggybacked: how many messages of the other direction the sender
 /// has done with, so that their buffers are free again.

@@ -8,7 +8,7 @@
 #include "transport/common/one_sided_sender.hpp"
 #include "transport/common/ring_reader.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Polls the flag of the buffer that comes next. In place a message is looked at where it is; the active side fetches
 /// it. One thread at a time.

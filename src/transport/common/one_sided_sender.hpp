@@ -11,7 +11,7 @@
 #include "transport/common/one_sided_layout.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// What the two directions of a connection tell each other: credit travels with the messages of the other direction.
 struct credit_exchange {

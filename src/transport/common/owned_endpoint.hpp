@@ -9,7 +9,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 class owned_endpoint : public endpoint {
  public:

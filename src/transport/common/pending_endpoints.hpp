@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 template <class Endpoint>
 class pending_endpoints {

@@ -6,7 +6,7 @@
 
 #include "transport/common/owned_endpoint.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 class polled_endpoint : public owned_endpoint {
  public:

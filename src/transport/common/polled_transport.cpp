@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr unsigned max_streak = 64;             // of one peer, before the others get a look

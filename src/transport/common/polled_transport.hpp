@@ -9,7 +9,7 @@
 #include "transport/common/pending_endpoints.hpp"
 #include "transport/common/polled_endpoint.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// How long a sleeper sleeps between two polls: the shortest time first, twice as long each time that nothing came. The
 /// longest is what an idle node's frame may wait.

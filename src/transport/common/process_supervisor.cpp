@@ -12,7 +12,7 @@
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr std::int64_t poll_ns = 10'000'000;  // for those without a descriptor

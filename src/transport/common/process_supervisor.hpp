@@ -13,7 +13,7 @@
 
 #include "base/process.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// One process, as a supervisor deals with it: a child of this process (child_process) or whatever a library has
 /// started elsewhere.

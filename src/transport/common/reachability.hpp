@@ -5,7 +5,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Any thread.
 class reachability {

@@ -10,7 +10,7 @@
 #include "base/home_core.hpp"
 #include "base/shared_event.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 base::mapping ring_pair::map(int file) {
   rlimit addresses{};

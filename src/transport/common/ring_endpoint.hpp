@@ -11,7 +11,7 @@
 #include "transport/common/ring_reader.hpp"
 #include "transport/common/ring_writer.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// What the two ends of a connection share: both directions' control words, then both directions' lines.
 struct ring_pair {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t head_bytes = 16;

@@ -5,7 +5,7 @@
 #include "transport/common/ring_layout.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 enum class ring_status : std::uint8_t { empty, frame, broken };
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 using attention = ring_endpoint::attention;
 

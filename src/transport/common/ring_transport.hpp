@@ -13,7 +13,7 @@
 #include "transport/common/pending_endpoints.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// The part that loopback and shm have in common. Looking costs the same with 1 and with 1000 quiet peers: at most
 /// eight rings are hot; the rest are armed, so that their senders set a bit that is polled for all of them at once.

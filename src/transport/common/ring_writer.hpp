@@ -6,7 +6,7 @@
 
 #include "transport/common/ring_layout.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Builds frames in place. One thread at a time.
 class ring_writer {

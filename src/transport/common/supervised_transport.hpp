@@ -7,7 +7,7 @@
 #include "base/process.hpp"
 #include "transport/common/polled_transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// Knows how many nodes of the job want to run here: the host counts, and tells each target at its start.
 class supervised_transport : public polled_transport {

@@ -17,7 +17,7 @@
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};

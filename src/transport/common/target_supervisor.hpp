@@ -18,7 +18,7 @@
 #include "ham/error.hpp"
 #include "transport/common/process_supervisor.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 /// All of it happens on one thread, which the children are tied to: the kernel kills them when it ends. A child gets
 /// the name of its control socket in HAM_TARGET, and says there that it has joined, or why it does not.

@@ -10,7 +10,7 @@
 #include "base/settings.hpp"
 #include "transport/common/libveo.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 target_group veo_factory::parse(group_text& text) const {
   target_group group(*this, text.take_count());

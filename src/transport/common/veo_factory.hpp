@@ -8,7 +8,7 @@
 #include "transport/common/veo_target.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 class veo_factory : public starting_factory {
  public:

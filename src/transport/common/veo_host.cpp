@@ -13,7 +13,7 @@
 #include "base/thread.hpp"
 #include "transport/common/veo_memory.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};

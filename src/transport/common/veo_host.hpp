@@ -15,7 +15,7 @@
 #include "transport/common/reachability.hpp"
 #include "transport/common/veo_welcome.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 struct target_plan {
   node_t node = 1;

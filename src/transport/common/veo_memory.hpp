@@ -13,7 +13,7 @@
 #include "transport/common/reachability.hpp"
 #include "transport/common/veo_welcome.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 /// Any thread. A transfer to see what the allocation is, and one for the bytes.
 class target_memory final : public remote_memory {

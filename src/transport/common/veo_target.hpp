@@ -6,7 +6,7 @@
 #include "transport/common/polled_transport.hpp"
 #include "transport/common/veo_welcome.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 class veo_target : public polled_transport {
  public:

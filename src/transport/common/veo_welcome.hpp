@@ -5,7 +5,7 @@
 
 #include "transport/common/one_sided_layout.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 enum class ring_place : std::uint32_t {
   engine_memory = 1,  ///< at `ring`; the host makes the transfers (Fig. 5)

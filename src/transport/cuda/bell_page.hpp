@@ -8,7 +8,7 @@
 #include "base/memory_file.hpp"
 #include "transport/common/bell.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// The file, and the event of the process's own bell.
 struct bell_page {

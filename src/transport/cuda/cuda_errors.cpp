@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 using namespace error_number;

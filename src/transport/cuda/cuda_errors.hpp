@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// The numbers that have a meaning of their own here; the driver holds them against CUDA's header.
 namespace error_number {

@@ -13,7 +13,7 @@
 #include "transport/cuda/target_transport.hpp"
 #include "transport/cuda/visible_gpus.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 class cuda_host final : public host_side {

@@ -7,7 +7,7 @@
 #include "transport/cuda/geometry.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 class device_factory : public starting_factory {
  public:

@@ -3,7 +3,7 @@
 #include "base/privileges.hpp"
 #include "transport/common/module_file.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 driver_module& load_driver_module() {
   static driver_module& loaded = []() -> driver_module& {

@@ -9,7 +9,7 @@
 #include "transport/device.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// What the process has for its GPU. The module has no access to the library but by these.
 struct gpu_program {

@@ -14,7 +14,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 constexpr std::uint32_t emulated_kind = 0x656d756c;  // "emul"

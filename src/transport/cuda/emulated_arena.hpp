@@ -9,7 +9,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// Readable and writable here. Pages are taken from the system when they are first written.
 class emulated_arena {

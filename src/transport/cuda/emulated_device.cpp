@@ -6,7 +6,7 @@
 #include "base/thread.hpp"
 #include "transport/cuda/emulated_lane.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 emulated_device::block::block(std::uint32_t threads, std::uint32_t warps, std::uint32_t lanes) : all(threads) {
   for (std::uint32_t i = 0; i < warps; ++i) of_warps.push_back(std::make_unique<thread_barrier>(lanes));

@@ -16,7 +16,7 @@
 #include "transport/cuda/thread_barrier.hpp"
 #include "transport/device.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 class emulated_device final : public device_driver {
  public:

@@ -1,6 +1,6 @@
 #include "transport/cuda/emulated_lane.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 lane*& this_lane() noexcept {
   static constinit thread_local lane* here = nullptr;
@@ -9,7 +9,7 @@ lane*& this_lane() noexcept {
 
 }  // namespace ham::device::detail
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 using device::scope;
 

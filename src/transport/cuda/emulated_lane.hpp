@@ -5,7 +5,7 @@
 #include "ham/device/place.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// A Unit of resident_loop (ham/device/loop.hpp).
 class emulated_lane final : public device::detail::lane {

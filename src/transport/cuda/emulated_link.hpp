@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "ham/device/words.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// Reads look at the memory half-way. Writes are posted: the device goes on at once, and what it has written says when
 /// the host may see it (arrival_ns). Any thread.

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 [[nodiscard]] std::byte* pointer(std::uint64_t address) noexcept {

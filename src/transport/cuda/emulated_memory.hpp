@@ -12,7 +12,7 @@
 #include "transport/cuda/geometry.hpp"
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// The arena is a file in memory, which processes of other emulated devices open by its handle and map to read it
 /// (emulated_arena). Copies are made by whoever asks finished(), in the order of their starts, when the time has come

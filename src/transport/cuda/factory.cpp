@@ -3,7 +3,7 @@
 #include "transport/cuda/device_factory.hpp"
 #include "transport/cuda/settings.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class cuda_emulated_transport final : public cuda::device_factory {

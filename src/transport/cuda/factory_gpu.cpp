@@ -7,7 +7,7 @@
 #include "transport/cuda/driver_module.hpp"
 #include "transport/cuda/settings.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class cuda_transport final : public cuda::device_factory {

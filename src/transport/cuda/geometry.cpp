@@ -8,7 +8,7 @@
 #include "base/numbers.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 constexpr std::uint32_t max_threads = 256;  // of an emulated device

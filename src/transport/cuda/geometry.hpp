@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// Where a node with an emulated device allocates.
 enum class memory_kind : std::uint32_t {

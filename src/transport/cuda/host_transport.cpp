@@ -9,7 +9,7 @@
 #include "base/heap.hpp"
 #include "transport/common/mapped_memory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 host_transport::host_transport(std::string transport, node_t self, int heap_fd, observer& to)
     : ring_transport(bell_page::of(self), bell_page::event.get(), to),

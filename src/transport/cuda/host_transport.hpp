@@ -12,7 +12,7 @@
 #include "transport/cuda/bell_page.hpp"
 #include "transport/cuda/messages.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 struct target_plan {
   target_supervisor::plan process;

@@ -7,7 +7,7 @@
 #include "ham/error.hpp"
 #include "transport/cuda/geometry.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 struct welcome {
   static constexpr std::uint32_t protocol = 3;

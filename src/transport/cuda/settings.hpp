@@ -8,7 +8,7 @@
 #include "transport/cuda/geometry.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 struct group_geometry final : group_settings {
   explicit group_geometry(const geometry& said, std::vector<int> numbers = {}) : of(said), gpus(std::move(numbers)) {}

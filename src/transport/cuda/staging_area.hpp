@@ -9,7 +9,7 @@
 #include "base/extent_list.hpp"
 #include "ham/device/mailbox.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// First fit, in whole lines. The memory is the caller's, aligned to a line. One thread at a time.
 class staging_area {

@@ -9,7 +9,7 @@
 #include "transport/cuda/emulated_device.hpp"
 #include "transport/cuda/emulated_memory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 /// How long a frame may wait that a hostile process has kept from waking this one.

@@ -12,7 +12,7 @@
 #include "transport/cuda/messages.hpp"
 #include "transport/device.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// What a target gets from its host before anything else.
 struct invitation {

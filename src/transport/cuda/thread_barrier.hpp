@@ -6,7 +6,7 @@
 
 #include "base/backoff.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// Thrown where a thread of a device that has failed would have to wait for another one: the thread ends.
 struct device_ended {};

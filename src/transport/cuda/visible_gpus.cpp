@@ -6,7 +6,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 /// More than a machine has: CUDA ends the list at the first number that is none.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// The value of CUDA_VISIBLE_DEVICES for the target process of the GPU `number` of those that this process sees:
 /// that one first, so that it is device 0 for whatever the process calls, and the others behind it, for copies between

@@ -8,7 +8,7 @@
 #include "transport/emulated/target_transport.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class emulated_host final : public host_side {

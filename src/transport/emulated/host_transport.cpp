@@ -11,7 +11,7 @@
 #include "base/heap.hpp"
 #include "transport/emulated/segment.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 host_transport::host_transport(node_t self, int heap_fd, observer& to)
     : link_transport(to),

@@ -7,7 +7,7 @@
 #include "transport/common/target_supervisor.hpp"
 #include "transport/emulated/link_transport.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 struct target_plan {
   target_supervisor::plan process;

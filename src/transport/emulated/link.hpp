@@ -12,7 +12,7 @@
 #include "transport/emulated/medium.hpp"
 #include "transport/emulated/segment.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 /// Time on the wire. Reads look at the memory half-way; writes queue behind each other, as posted writes do. Any
 /// thread.

@@ -7,7 +7,7 @@
 #include "transport/emulated/link.hpp"
 #include "transport/emulated/memory.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 void link_transport::add(node_t peer, const welcome& said, unsigned side, base::mapping memory,
                          base::unique_fd peer_heap) {

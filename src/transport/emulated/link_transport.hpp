@@ -7,7 +7,7 @@
 #include "transport/common/supervised_transport.hpp"
 #include "transport/emulated/messages.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 class link_transport : public supervised_transport {
  public:

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 /// Who reads and writes over the link. The ring is in the memory of the other.
 enum class initiator : std::uint32_t {

@@ -8,7 +8,7 @@
 #include "transport/common/abandonable_memory.hpp"
 #include "transport/emulated/link.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 class peer_memory final : public abandonable_memory {
  public:

@@ -7,7 +7,7 @@
 #include "transport/common/one_sided_layout.hpp"
 #include "transport/emulated/medium.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 struct welcome {
   static constexpr std::uint32_t protocol = 4;

@@ -7,7 +7,7 @@
 
 #include "transport/common/one_sided_layout.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 /// Views of a mapped segment.
 struct segment {

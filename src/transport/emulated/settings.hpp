@@ -4,7 +4,7 @@
 #include "transport/emulated/medium.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 struct group_medium final : group_settings {
   explicit group_medium(const medium& said) : costs(said) {}

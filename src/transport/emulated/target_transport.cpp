@@ -6,7 +6,7 @@
 #include "transport/common/joining.hpp"
 #include "transport/emulated/segment.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 invitation invitation::accept(int control_fd) {
   invitation result;

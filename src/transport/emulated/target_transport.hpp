@@ -6,7 +6,7 @@
 #include "transport/common/host_watch.hpp"
 #include "transport/emulated/link_transport.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 
 /// What a target gets from its host before anything else.
 struct invitation {

@@ -2,7 +2,7 @@
 #include "transport/in_process.hpp"
 #include "transport/loopback/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class loopback_nodes final : public node_group {

@@ -10,7 +10,7 @@
 #include "base/refused_call.hpp"
 #include "transport/common/heap_access.hpp"
 
-namespace ham::inline v0::transport::loopback {
+namespace ham::inline v1::transport::loopback {
 namespace {
 
 /// The peer's heap is in this process: check and copy.

@@ -10,7 +10,7 @@
 #include "base/heap.hpp"
 #include "transport/common/ring_transport.hpp"
 
-namespace ham::inline v0::transport::loopback {
+namespace ham::inline v1::transport::loopback {
 
 class node_transport;
 

@@ -4,7 +4,7 @@
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 /// MPI does not say whether a call has moved bytes; one that took so long has.

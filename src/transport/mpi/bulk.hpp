@@ -15,7 +15,7 @@
 #include "transport/mpi/gate.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// Both sides of all transfers of this rank. Threads that may call MPI.
 class bulk {

@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 /// More of one rank wait here: their requests and answers would only fill its memory.

@@ -16,7 +16,7 @@
 #include "transport/mpi/bulk_parts.hpp"
 #include "transport/mpi/short_messages.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// One put or get. Any thread may see whether it is over, and give it up.
 class bulk_access {

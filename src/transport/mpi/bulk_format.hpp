@@ -11,7 +11,7 @@
 #include "transport/mpi/frame_format.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 enum class bulk_verb : std::uint8_t { put = 1, get };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 constexpr std::size_t max_at_once = std::size_t{1} << 30;

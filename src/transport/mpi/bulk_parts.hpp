@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// One direction of one transfer. One thread at a time, which may call MPI; the bytes are in use until test() says
 /// something else than `moving`.

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 constexpr int max_taken_at_once = 16;

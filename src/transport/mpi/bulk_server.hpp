@@ -15,7 +15,7 @@
 #include "transport/mpi/bulk_parts.hpp"
 #include "transport/mpi/short_messages.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// One thread at a time, which may call MPI.
 class bulk_server {

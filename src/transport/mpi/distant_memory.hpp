@@ -8,7 +8,7 @@
 
 #include "transport/mpi/bulk.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 class distant_access final : public started_access {
  public:

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 // A quarter of what the sender may have under way.

@@ -10,7 +10,7 @@
 #include "transport/mpi/send_ring.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 class mpi_endpoint;
 

@@ -4,7 +4,7 @@
 
 #include "transport/mpi/factory_module.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class mpi_transport : public launched_factory {

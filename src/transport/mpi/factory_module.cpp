@@ -16,7 +16,7 @@
 #include "base/settings.hpp"
 #include "transport/common/module_file.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 constinit std::atomic<group_module*> loaded{nullptr};

@@ -3,7 +3,7 @@
 
 #include "transport/process_group.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// Whether an MPI launcher started this process: mpirun, mpiexec, or srun with PMI or PMIx.
 [[nodiscard]] bool started_by_mpi() noexcept;

@@ -7,7 +7,7 @@
 
 #include <numeric>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 std::vector<int> failed_ranks(MPI_Comm among, [[maybe_unused]] int error) {
 #if defined MPIX_ERR_PROC_FAILED

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// The ranks that are gone after a call among them gave `error`. Without ULFM that is all of them: such an MPI does not
 /// go on. Receives from any rank work again afterwards.

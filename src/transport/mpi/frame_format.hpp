@@ -8,7 +8,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// Tags on the communicator of a group.
 inline constexpr int frame_tag = 1;

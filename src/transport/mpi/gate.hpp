@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// One per process. With MPI_THREAD_MULTIPLE it costs a branch.
 class gate {

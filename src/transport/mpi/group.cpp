@@ -6,7 +6,7 @@
 #include "base/backoff.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 MPI_Comm duplicate(MPI_Comm of) {
   MPI_Comm own = MPI_COMM_NULL;

@@ -4,7 +4,7 @@
 #include "transport/mpi/transport.hpp"
 #include "transport/process_group.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 class mpi_group final : public process_group {
  public:

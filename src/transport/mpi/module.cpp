@@ -10,7 +10,7 @@
 #include "transport/mpi/group.hpp"
 #include "transport/mpi/spawning.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 transport_options options_for(node_t first) {

@@ -16,7 +16,7 @@
 #include "base/settings.hpp"
 #include "transport/common/mapped_memory.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 std::int64_t id_of(int file) noexcept {

@@ -12,7 +12,7 @@
 #include "base/memory_file.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 class neighbours {
  public:

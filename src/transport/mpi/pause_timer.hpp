@@ -9,7 +9,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 class pause_timer {
  public:

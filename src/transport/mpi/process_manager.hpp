@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <string_view>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// Says that this process is done, as MPI_Finalize does after a barrier that this function leaves out. A process that
 /// ends without a word is a failure to Hydra, which then kills its other ranks on the same machine.

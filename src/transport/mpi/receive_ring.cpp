@@ -4,7 +4,7 @@
 
 #include "transport/mpi/frame_format.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 // Three lines more than a frame: otherwise all slots would begin in the same set of the cache.

@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// One thread at a time, which may call MPI.
 class receive_ring {

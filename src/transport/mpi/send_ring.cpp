@@ -4,7 +4,7 @@
 #include "base/cpu.hpp"
 #include "transport/mpi/frame_format.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 constexpr std::size_t largest_sent_at_once = 256;

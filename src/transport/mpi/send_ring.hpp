@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// One thread at a time, but for consumed(). Positions count frames.
 class send_ring {

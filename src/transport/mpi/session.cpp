@@ -13,7 +13,7 @@
 #include "ham/error.hpp"
 #include "transport/mpi/process_manager.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 bool on_several_machines() {

@@ -7,7 +7,7 @@
 
 #include "transport/mpi/gate.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 class session {
  public:

@@ -9,7 +9,7 @@
 #include <list>
 #include <span>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// Keeps each until MPI has sent it. One thread at a time, which may call MPI.
 class short_messages {

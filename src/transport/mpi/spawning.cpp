@@ -3,7 +3,7 @@
 
 #include "transport/mpi/session.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 MPI_Comm merge(MPI_Comm between, int high, node_t& first) {

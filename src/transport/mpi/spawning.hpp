@@ -8,7 +8,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 /// The process that spawned is rank 0; `first`, its word, is given to the others. Throws ham::config_error.
 [[nodiscard]] MPI_Comm spawn_processes(const std::vector<std::string>& command, std::size_t count, node_t first);

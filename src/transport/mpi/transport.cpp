@@ -7,7 +7,7 @@
 #include "ham/error.hpp"
 #include "transport/mpi/failures.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 constexpr unsigned polls_per_bulk = 8;   // that find nothing, for one at requests of bulk data

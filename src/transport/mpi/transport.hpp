@@ -20,7 +20,7 @@
 #include "transport/mpi/session.hpp"
 #include "transport/mpi/short_messages.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 
 struct transport_options {
   node_t first = 1;                 ///< node number of rank 1

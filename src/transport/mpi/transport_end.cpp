@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "transport/mpi/transport.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 /// Between polls while others take their time: short at first.

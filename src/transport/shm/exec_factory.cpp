@@ -5,7 +5,7 @@
 #include "base/core_list.hpp"
 #include "transport/shm/factories.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";

@@ -3,7 +3,7 @@
 
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 [[nodiscard]] const factory& shm_factory();   ///< this program
 [[nodiscard]] const factory& exec_factory();  ///< another build of it

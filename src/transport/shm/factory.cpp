@@ -7,7 +7,7 @@
 #include "transport/shm/host_transport.hpp"
 #include "transport/shm/target_transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class shm_host final : public host_side {

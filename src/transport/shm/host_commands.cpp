@@ -5,7 +5,7 @@
 
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "base/unique_fd.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 /// One target to start.
 struct target_plan {

@@ -16,7 +16,7 @@
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};

@@ -19,7 +19,7 @@
 #include "transport/shm/segment.hpp"
 #include "transport/shm/target_group.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 class host_transport final : public ring_transport {
  public:

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 enum class control_kind : std::uint32_t {
   welcome = 1,  ///< host to target, first: fds job, pair, own heap, host's heap, own event, host's event

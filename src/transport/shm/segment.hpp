@@ -12,7 +12,7 @@
 #include "base/recorder_area.hpp"
 #include "transport/common/bell.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 struct job_node {
   bell ring_me;

@@ -17,7 +17,7 @@
 #include "base/refused_call.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 base::unique_fd duplicate(int fd) {

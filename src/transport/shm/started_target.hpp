@@ -12,7 +12,7 @@
 #include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 class started_target {
  public:

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 std::uint32_t random_word() noexcept {

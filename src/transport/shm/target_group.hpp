@@ -11,7 +11,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/shm/started_target.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 /// Not thread-safe: the control thread's.
 class target_group {

@@ -21,7 +21,7 @@
 #include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 constexpr int after_host_timeout_ms = 500;

@@ -15,7 +15,7 @@
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 
 /// What a target gets from its host before anything else.
 struct invitation {

@@ -9,7 +9,7 @@
 #include "transport/common/owned_endpoint.hpp"
 #include "transport/sim/network.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 
 /// Another node's heap: checked and copied at once.
 class sim_memory final : public remote_memory {

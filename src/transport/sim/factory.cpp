@@ -6,7 +6,7 @@
 #include "transport/sim/transport.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 sim::network& network_here() {

@@ -8,7 +8,7 @@
 #include "transport/common/heap_access.hpp"
 #include "transport/sim/transport.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 namespace {
 constinit network* the_network = nullptr;
 }  // namespace

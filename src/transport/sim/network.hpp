@@ -20,7 +20,7 @@
 #include "transport/starting.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 
 struct packet;
 

@@ -8,7 +8,7 @@
 #include "base/event_fds.hpp"
 #include "base/thread.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 
 node_transport::node_transport(network& among, node_t self, base::heap* memory, observer& to, bool reaches_others)
     : network_(among), self_(self), observer_(to), one_sided_(reaches_others), event_(base::make_event()) {

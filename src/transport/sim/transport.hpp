@@ -15,7 +15,7 @@
 #include "transport/sim/network.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 
 /// What it hears of other nodes is told on a thread of its own, as transports between processes do.
 class node_transport : public transport {

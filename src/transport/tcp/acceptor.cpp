@@ -12,7 +12,7 @@
 #include "base/event_fds.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr int max_accepts = 16;  // before the ones that are there get their turn

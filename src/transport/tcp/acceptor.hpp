@@ -12,7 +12,7 @@
 
 #include "transport/tcp/handshake.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class acceptor {
  public:

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 struct host_port {
   std::string host;

@@ -8,7 +8,7 @@
 
 #include "base/thread.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// A lane may be asked for again if none has come for so long.

@@ -11,7 +11,7 @@
 #include "transport/tcp/lane.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class bulk_client final : public remote_memory {
  public:

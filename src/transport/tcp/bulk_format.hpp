@@ -6,7 +6,7 @@
 
 #include "transport/tcp/bytes.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 enum class bulk_verb : std::uint32_t {
   put = 1,    ///< the bytes follow the answer `go`, then a second answer

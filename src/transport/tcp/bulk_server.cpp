@@ -6,7 +6,7 @@
 
 #include "transport/tcp/bulk_format.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 class bulk_service {

@@ -4,7 +4,7 @@
 #include "base/heap.hpp"
 #include "transport/tcp/lane.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Until the lane ends or what comes is no request. `memory` nullptr: everything is refused.
 void serve_bulk(lane& on, base::heap* memory) noexcept;

@@ -9,7 +9,7 @@
 #include "transport/tcp/socket.hpp"
 #include "transport/tcp/tls_stream.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 byte_stream::outcome byte_stream::send_to_socket(std::span<const std::byte> bytes) const noexcept {
   ssize_t sent = 0;

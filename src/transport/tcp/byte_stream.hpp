@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class tls_context;
 

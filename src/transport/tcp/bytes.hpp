@@ -4,7 +4,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 template <std::unsigned_integral T>
 void store(std::byte* to, T value) noexcept {

@@ -7,7 +7,7 @@
 #include "transport/tcp/frame_format.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 struct connection_state {
   std::atomic<endpoint_state> state{endpoint_state::open};

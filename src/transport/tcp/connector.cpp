@@ -13,7 +13,7 @@
 #include "base/thread.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// The other side may have to start a process before it answers an invitation.

@@ -15,7 +15,7 @@
 #include "transport/tcp/address.hpp"
 #include "transport/tcp/handshake.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// All of it at once, by the calling thread. Nothing: it could not be made within `timeout`.
 [[nodiscard]] std::optional<connection> connect_now(const socket_address& to, std::shared_ptr<const tls_context> key,

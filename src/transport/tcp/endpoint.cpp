@@ -4,7 +4,7 @@
 #include "base/clock.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 tcp_endpoint::tcp_endpoint(node_t peer, connection with, std::chrono::milliseconds timeout, endpoint_owner& owner,
                            std::shared_ptr<remote_memory> memory)

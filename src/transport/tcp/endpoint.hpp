@@ -12,7 +12,7 @@
 #include "transport/tcp/poll_entry.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class tcp_endpoint final : public endpoint {
  public:

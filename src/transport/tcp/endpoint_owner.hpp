@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class tcp_endpoint;
 

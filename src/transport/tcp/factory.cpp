@@ -3,7 +3,7 @@
 #include "transport/common/network_modules.hpp"
 #include "transport/network_factory.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class tcp_transport final : public network_factory {

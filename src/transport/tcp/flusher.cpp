@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr std::int64_t short_nap_ns = 50'000;

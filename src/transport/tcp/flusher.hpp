@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Sleeps while there is nothing to do; schedule_ack() costs a load while it is awake.
 class flusher {

@@ -6,7 +6,7 @@
 
 #include "transport/tcp/bytes.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 inline constexpr std::size_t head_bytes = 24;
 inline constexpr std::size_t largest_payload = (std::size_t{128} << 10) - head_bytes;

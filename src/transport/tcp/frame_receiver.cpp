@@ -8,7 +8,7 @@
 #include "transport/tcp/address.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// A peer that was killed while we had so much of it unread may have had more to say.

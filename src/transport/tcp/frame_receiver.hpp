@@ -10,7 +10,7 @@
 #include "transport/tcp/frame_sender.hpp"
 #include "transport/tcp/receive_buffer.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Any thread. Its lock is taken before the sender's.
 class frame_receiver {

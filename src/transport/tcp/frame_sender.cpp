@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr std::size_t max_gathered = std::size_t{16} << 10;

@@ -11,7 +11,7 @@
 #include "transport/tcp/send_queue.hpp"
 #include "transport/tcp/silence_watch.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Any thread; one at a time reserves and commits. Its lock is taken behind the receiver's.
 class frame_sender {

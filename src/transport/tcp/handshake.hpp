@@ -11,7 +11,7 @@
 #include "transport/tcp/hello_format.hpp"
 #include "transport/tcp/tls_session.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// A connection that both sides have agreed on.
 struct connection {

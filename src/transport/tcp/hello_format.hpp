@@ -9,7 +9,7 @@
 #include "transport/network.hpp"
 #include "transport/tcp/bytes.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 using job_id = std::array<std::byte, 16>;
 

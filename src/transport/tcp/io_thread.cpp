@@ -8,7 +8,7 @@
 #include "base/event_fds.hpp"
 #include "base/thread.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 constexpr int max_events = 64;
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <exception>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 lane::lane(connection with) : bytes_(with.bytes->make_blocking()) {}
 

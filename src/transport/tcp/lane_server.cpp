@@ -8,7 +8,7 @@
 #include "base/thread.hpp"
 #include "transport/tcp/bulk_server.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 void lane_server::serve(node_t peer, connection with) {
   reap();

@@ -11,7 +11,7 @@
 #include "transport/tcp/bulk_client.hpp"
 #include "transport/tcp/lane.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Any thread may call any of it.
 class lane_server {

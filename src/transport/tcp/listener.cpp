@@ -10,7 +10,7 @@
 #include "transport/tcp/network.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 std::shared_ptr<const tls_context> server_context(const listen_options& options) {

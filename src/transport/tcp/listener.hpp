@@ -7,7 +7,7 @@
 #include "transport/network.hpp"
 #include "transport/tcp/acceptor.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class tcp_arrival final : public arrival {
  public:

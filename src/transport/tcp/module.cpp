@@ -4,7 +4,7 @@
 #include "transport/tcp/listener.hpp"
 #include "transport/tcp/network.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 void warn_of_exposure(const std::string& address) {

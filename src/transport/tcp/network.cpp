@@ -12,7 +12,7 @@
 #include "transport/tcp/socket.hpp"
 #include "transport/tcp/tls_hkdf.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr std::int64_t closing_poll_ns = 5'000'000;

@@ -21,7 +21,7 @@
 #include "transport/tcp/lane_server.hpp"
 #include "transport/tcp/poller.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// The job that a key stands for. If the key is secret, it says nothing about the key to who cannot guess it.
 [[nodiscard]] job_id id_of(const secret_key& key, bool secure);

@@ -5,7 +5,7 @@
 #include "base/clock.hpp"
 #include "transport/tcp/peer_record.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 std::uint64_t fresh_nonce() noexcept {

@@ -16,7 +16,7 @@
 #include "transport/tcp/byte_stream.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Not thread-safe. The descriptor is somebody else's.
 class patient_socket {

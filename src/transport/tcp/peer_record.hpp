@@ -5,7 +5,7 @@
 
 #include "transport/tcp/network.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 struct tcp_network::peer_record final : io_thread::source {
   explicit peer_record(tcp_network& of) : network(of) {}

@@ -5,7 +5,7 @@
 
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 constexpr std::size_t max_plain_bytes = std::size_t{1} << 20;
 }  // namespace

@@ -4,7 +4,7 @@
 #include "transport/tcp/byte_stream.hpp"
 #include "transport/tcp/patient_socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class plain_stream final : public byte_stream {
  public:

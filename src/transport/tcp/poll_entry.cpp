@@ -3,7 +3,7 @@
 
 #include <sys/epoll.h>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 void poll_entry::list_in(int epoll) noexcept {
   std::lock_guard guard(mutex_);

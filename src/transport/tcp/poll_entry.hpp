@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Any thread. The socket must not be closed before close().
 class poll_entry {

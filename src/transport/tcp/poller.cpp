@@ -9,7 +9,7 @@
 
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr unsigned max_streak = 64;   // frames of one peer before the others get their turn

@@ -10,7 +10,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/tcp/endpoint.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// One thread at a time polls, arms and forgets; what any thread may call says so.
 class poller {

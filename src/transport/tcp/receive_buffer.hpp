@@ -9,7 +9,7 @@
 #include "base/drop_pages.hpp"
 #include "transport/tcp/frame_format.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Not thread-safe.
 class receive_buffer {

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// With so much unread, the peer's window may close: silence is no sign of a cut link then.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Not thread-safe. The kernel's limit on silence would take a peer that reads nothing for a while for a cut link. So
 /// it only serves while little is under way; else check() does.

@@ -11,7 +11,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr int backlog = 1024;

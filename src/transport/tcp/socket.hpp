@@ -9,7 +9,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/tcp/address.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Listens at the first of `where` that can be had. Throws ham::config_error.
 [[nodiscard]] base::unique_fd listen_at(const host_port& where, bool loopback_only);

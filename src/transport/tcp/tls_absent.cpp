@@ -2,7 +2,7 @@
 #include "transport/tcp/tls_hkdf.hpp"
 #include "transport/tcp/tls_session.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 struct tls_context::parts {};
 struct tls_session::parts {

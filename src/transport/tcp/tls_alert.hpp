@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 enum class tls_alert : std::uint8_t {
   close_notify = 0,

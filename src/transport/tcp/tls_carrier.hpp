@@ -11,7 +11,7 @@
 #include "transport/tcp/patient_socket.hpp"
 #include "transport/tcp/tls_records.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Bytes that came from the peer, and bytes that go there.
 struct carrier {

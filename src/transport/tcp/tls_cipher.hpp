@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 inline constexpr std::size_t tag_bytes = 16;
 using cipher_key = std::array<unsigned char, 32>;

@@ -7,7 +7,7 @@
 #include "base/program_file.hpp"
 #include "transport/tcp/tls_cipher.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// Whether the system keeps all registers that the processor has. The library does not ask (its issue 153): it would

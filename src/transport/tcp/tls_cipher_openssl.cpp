@@ -5,7 +5,7 @@
 
 #include "transport/tcp/tls_cipher.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// Up to here a copy is cheaper than a further call for the byte behind the content.

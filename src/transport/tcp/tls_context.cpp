@@ -5,7 +5,7 @@
 #include "transport/tcp/tls_cipher.hpp"
 #include "transport/tcp/tls_context_parts.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 std::string openssl_failure() {
   const unsigned long code = ERR_get_error();

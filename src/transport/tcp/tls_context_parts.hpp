@@ -8,7 +8,7 @@
 
 #include "transport/tcp/tls_session.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 inline constexpr const char* only_cipher = "TLS_AES_256_GCM_SHA384";
 inline constexpr unsigned char cipher_id[] = {0x13, 0x02};

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 bool hkdf_extract(std::span<const unsigned char> salt, std::span<const unsigned char> from, hash_secret& to) {
   return HMAC(EVP_sha384(), salt.data(), static_cast<int>(salt.size()), from.data(), from.size(), to.data(), nullptr) !=

@@ -8,7 +8,7 @@
 
 #include "transport/tcp/hello_format.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// A secret of the length of the hash.
 using hash_secret = std::array<unsigned char, 48>;

@@ -8,7 +8,7 @@
 #include "transport/tcp/tls_secrets.hpp"
 #include "transport/tcp/tls_session.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// OpenSSL's object may be used by one thread at a time, so it has a lock, which nobody holds while a socket is used.
 class tls_openssl_records final : public tls_record_layer {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr std::size_t worth_it = 2048;  // opened straight into the caller's memory

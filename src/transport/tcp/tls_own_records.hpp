@@ -4,7 +4,7 @@
 #include "transport/tcp/tls_record_layer.hpp"
 #include "transport/tcp/tls_records.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class tls_own_records final : public tls_record_layer {
  public:

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 constexpr unsigned max_without_data = 32;  // records in a row
 }  // namespace

@@ -10,7 +10,7 @@
 #include "transport/tcp/tls_alert.hpp"
 #include "transport/tcp/tls_carrier.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// The bytes below a session: buffers that somebody else empties and fills, or a socket of its own.
 struct tls_wire {

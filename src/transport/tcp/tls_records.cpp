@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// RFC 8446, section 5.4: content, its type and padding together. The tag comes behind them.

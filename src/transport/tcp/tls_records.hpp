@@ -12,7 +12,7 @@
 #include "transport/tcp/tls_cipher.hpp"
 #include "transport/tcp/tls_hkdf.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 inline constexpr std::size_t record_head_bytes = 5;
 inline constexpr std::size_t largest_content = 16384;

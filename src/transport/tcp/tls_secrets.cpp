@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <span>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 using memory = std::span<unsigned char>;

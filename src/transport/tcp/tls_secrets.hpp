@@ -9,7 +9,7 @@
 
 struct ssl_st;
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 /// Wiped when it goes.
 class handshake_secrets {

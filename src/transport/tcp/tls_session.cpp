@@ -13,7 +13,7 @@
 #include "transport/tcp/tls_openssl_records.hpp"
 #include "transport/tcp/tls_own_records.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr std::size_t received_at_once = 8 * (largest_content + record_overhead);  // with a socket of its own

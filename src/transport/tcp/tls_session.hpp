@@ -11,7 +11,7 @@
 
 struct ssl_st;
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 enum class tls_role : std::uint8_t { client, server };
 

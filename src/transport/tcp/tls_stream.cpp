@@ -7,7 +7,7 @@
 
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 /// More than any honest handshake or greeting of one step.

@@ -6,7 +6,7 @@
 #include "transport/tcp/byte_stream.hpp"
 #include "transport/tcp/tls_session.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 class tls_stream final : public byte_stream {
  public:

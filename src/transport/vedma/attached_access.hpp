@@ -7,7 +7,7 @@
 #include "transport/common/local_access.hpp"
 #include "transport/vedma/segment.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 
 /// For VEO libraries whose processes are processes of the host: set-up and protocol are those of a Vector Engine.
 class attached_access : public ordinary_stages {

@@ -17,7 +17,7 @@
 #include "transport/common/memory_access.hpp"
 #include "transport/vedma/sysve.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 
 /// Blocks are moved between the segment and a page of this memory that is registered in the DMAATB as well.
 class engine_access {

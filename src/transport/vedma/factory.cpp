@@ -3,7 +3,7 @@
 #include "transport/vedma/host_transport.hpp"
 #include "transport/vedma/target_transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class vedma_transport final : public veo::veo_factory {

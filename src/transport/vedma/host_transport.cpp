@@ -6,7 +6,7 @@
 #include "transport/common/local_access.hpp"
 #include "transport/common/one_sided_endpoint.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 
 std::unique_ptr<polled_endpoint> host_transport::make_ring(const veo::engine_process&, veo::welcome& said) {
   const auto made = std::make_shared<segment>(segment::make(said.layout.bytes()));

@@ -4,7 +4,7 @@
 #include "transport/common/veo_host.hpp"
 #include "transport/vedma/segment.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 
 class host_transport final : public veo::veo_host {
  public:

@@ -11,7 +11,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;

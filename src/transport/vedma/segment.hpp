@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 
 /// Attached to this process until it goes.
 class segment {

@@ -20,7 +20,7 @@ void* vh_shmat(int id, const void* address, int flags, void** vehva);
 int vh_shmdt(const void* address);
 }
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 
 /// LHM: loads a word of host memory.
 [[nodiscard]] inline std::uint64_t load_host_memory(std::uint64_t vehva) noexcept {

@@ -10,7 +10,7 @@
 #include "transport/vedma/attached_access.hpp"
 #endif
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 namespace {
 
 #ifdef __ve__

@@ -3,7 +3,7 @@
 
 #include "transport/common/veo_target.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 
 class target_transport final : public veo::veo_target {
  public:

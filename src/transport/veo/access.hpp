@@ -10,7 +10,7 @@
 #include "transport/common/memory_access.hpp"
 #include "transport/common/reachability.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 /// Any thread: the requests of one VEO process are executed in order, each complete when its function returns.
 class veo_access : public ordinary_stages {

@@ -3,7 +3,7 @@
 #include "transport/veo/host_transport.hpp"
 #include "transport/veo/target_transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class veo_transport final : public veo::veo_factory {

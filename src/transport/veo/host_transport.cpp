@@ -7,7 +7,7 @@
 #include "transport/common/one_sided_endpoint.hpp"
 #include "transport/veo/access.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 // A look takes up to 100 us of this core and of VEOS.
 host_transport::host_transport(node_t self, observer& to)

@@ -3,7 +3,7 @@
 
 #include "transport/common/veo_host.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 class host_transport final : public veo_host {
  public:

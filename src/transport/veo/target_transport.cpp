@@ -6,7 +6,7 @@
 #include "transport/common/local_access.hpp"
 #include "transport/common/one_sided_endpoint.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 void target_transport::join() {
   if (said().ring == 0 || said().ring % one_sided_layout::line != 0) {

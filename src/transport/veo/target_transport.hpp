@@ -3,7 +3,7 @@
 
 #include "transport/common/veo_target.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 
 class target_transport final : public veo_target {
  public:

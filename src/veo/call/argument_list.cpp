@@ -9,7 +9,7 @@
 
 #include "ve_offload.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 void argument_list::clear() {
   all.clear();

@@ -8,7 +8,7 @@
 
 #include "packed_call.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// A buffer of the caller that bytes of the answer go to.
 struct delivery {

@@ -7,7 +7,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 [[noreturn]] void refuse() { throw protocol_error("arguments of a kernel that are cut off, or none"); }

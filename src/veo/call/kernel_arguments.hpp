@@ -8,7 +8,7 @@
 
 #include "packed_call.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// The arguments of one call, taken out of its message. Buffers are at places of their own, and zero if nothing came.
 class kernel_arguments {

@@ -12,7 +12,7 @@
 #include "../tagged_pointers.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 ffi_type* type_of(argument_kind kind) noexcept {

@@ -11,7 +11,7 @@
 #include "kernel_arguments.hpp"
 #include "kernel_types.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// A call of one kernel with arguments that certain setters have set, ready to be made again and again.
 class prepared_call {

@@ -7,7 +7,7 @@
 
 #include "packed_call.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// How a kernel takes an argument; as_set: not known, as the setter says.
 enum class slot_kind : std::uint8_t { as_set, word, i32, i16, i8, u32, u16, u8, real, single, pointer };

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 enum class argument_kind : std::uint8_t { integer, real, single, hmem, stack_in, stack_inout, stack_out };
 

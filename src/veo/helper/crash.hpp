@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// Where a thread goes on after a fault. Lives on the stack of the thread that executes a request.
 struct landing {

@@ -15,7 +15,7 @@
 #include "profile.hpp"
 #include "typed_call.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 void begin(unseen_count unseen) {

@@ -4,7 +4,7 @@
 #include "../requests.hpp"
 #include "symbols.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 class helper final : public helper_side {
  public:

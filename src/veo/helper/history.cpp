@@ -6,7 +6,7 @@
 
 #include "veo_ve.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 struct past_request {

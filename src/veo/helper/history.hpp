@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// The calling thread's newest request had this result.
 void remember_result(std::uint64_t value) noexcept;

@@ -9,7 +9,7 @@
 #include "../requests.hpp"
 #include "static_symbols.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 constexpr node_t host = 0;

@@ -6,7 +6,7 @@
 #include "../host_requests.hpp"
 #include "ham/offload/detail/reverse_calls.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// What requests of the calling thread belong to: 0 is the main context.
 void belong_to(context_number context) noexcept;

@@ -11,7 +11,7 @@
 #include "debug_info/function_types.hpp"
 #include "static_symbols.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 using debug_info::signature;

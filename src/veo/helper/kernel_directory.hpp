@@ -11,11 +11,11 @@
 
 #include "../call/kernel_types.hpp"
 
-namespace ham::inline v0::debug_info {
+namespace ham::inline v1::debug_info {
 class function_types;
 }
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// Files are opened when their libraries are loaded, for clients delete them then, and read when a kernel of theirs is
 /// called first. Any thread.

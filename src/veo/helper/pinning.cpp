@@ -12,7 +12,7 @@
 #include "../settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 std::vector<int> cores;  // of the process, before it was bound; empty: it is not

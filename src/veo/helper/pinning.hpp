@@ -1,7 +1,7 @@
 // VE_CORE_NUMBER: the cores that a helper's contexts are bound to.
 #pragma once
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// Binds the calling thread, and those that it starts, to the core that VE_CORE_NUMBER names, counted among those that
 /// the process may use; does nothing if it is not set. Before other threads start. Throws ham::config_error.

@@ -12,7 +12,7 @@
 #include "../settings.hpp"
 #include "static_symbols.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 void write_table() {

@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// Any thread.
 class profile {

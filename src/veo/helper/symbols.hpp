@@ -8,7 +8,7 @@
 
 #include "kernel_directory.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// Any thread.
 class libraries {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 void warn(const kernel_types& types) {

@@ -4,7 +4,7 @@
 #include "../call/kernel_call.hpp"
 #include "kernel_directory.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// The calling thread's call of this kernel, prepared for arguments of these setters. Writes a warning, once per
 /// kernel, if its types are not known and would be needed. Throws ham::call_error.

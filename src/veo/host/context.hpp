@@ -14,7 +14,7 @@
 
 struct veo_proc_handle;
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 using proc = ::veo_proc_handle;
 

@@ -6,7 +6,7 @@
 #include "send.hpp"
 #include "ve_offload.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 }  // namespace

@@ -10,7 +10,7 @@
 #include "context.hpp"
 #include "near_memory.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// Sends a request and waits for what it has found.
 using asking = std::function<local_result(const sender&, std::unique_ptr<std::vector<delivery>>)>;

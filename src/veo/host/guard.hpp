@@ -8,7 +8,7 @@
 
 #include "log.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// What `work` returns, or `failure` and an errno if it throws.
 template <class T, class Work>

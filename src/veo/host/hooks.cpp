@@ -10,7 +10,7 @@
 #include "proc.hpp"
 #include "ve_offload.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 struct hook_table {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 struct hook {
   void (*function)(void*, ...) = nullptr;

@@ -11,7 +11,7 @@
 #include "log.hpp"
 #include "proc.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 constinit std::atomic<host_functions*> only_one{nullptr};

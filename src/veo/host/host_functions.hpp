@@ -21,7 +21,7 @@ struct veos_handle {
   ham::offload::destination back;  ///< where the helper executes what they ask of it
 };
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// Any thread. Its mutex is taken within calls of libveo, so nothing is called with it held.
 class host_functions final : public host_side {

@@ -5,7 +5,7 @@
 #include "send.hpp"
 #include "ve_offload.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 constexpr std::size_t large = std::size_t{128} << 10;
 }  // namespace

@@ -10,7 +10,7 @@
 #include "context.hpp"
 #include "near_memory.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 class large_call {
  public:

@@ -7,7 +7,7 @@
 
 #include "settings.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 const bool tracing = has_variable("VEO_LOG_DEBUG");
 }  // namespace

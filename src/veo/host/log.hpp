@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 void say(const std::string& text) noexcept;
 /// Only if VEO_LOG_DEBUG was set when the library was loaded.

@@ -9,7 +9,7 @@
 
 #include "log.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 constexpr std::size_t worth_two_threads = std::size_t{1} << 20;

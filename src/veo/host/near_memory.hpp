@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 enum class direction : std::uint8_t { to_helper, from_helper };
 

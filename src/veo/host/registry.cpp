@@ -10,7 +10,7 @@
 #include "log.hpp"
 #include "start.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 /// Changes whenever a handle may have ended: what threads remember of handles is void then.

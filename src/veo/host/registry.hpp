@@ -13,7 +13,7 @@
 
 #include "proc.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 enum class life : std::uint8_t { unknown, live, ended };
 

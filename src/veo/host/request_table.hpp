@@ -10,7 +10,7 @@
 #include "../requests.hpp"
 #include "arguments.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 enum class stage : std::uint8_t {
   gone,    ///< was fetched

@@ -7,7 +7,7 @@
 
 #include "context.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 template <class T>
 [[nodiscard]] const T& as_sent(const T& value) noexcept {

@@ -12,7 +12,7 @@
 #include "settings.hpp"
 #include "ve_offload.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 std::vector<std::string> words_of(const std::string& text) {

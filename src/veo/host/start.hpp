@@ -8,7 +8,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 
 /// The node that clients mean by a number, from VE_NODE_NUMBER and _VENODELIST; nothing: there is none.
 [[nodiscard]] std::optional<int> resolve_node(int node);

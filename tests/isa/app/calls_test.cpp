@@ -5,7 +5,7 @@
 
 #include "support.hpp"
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 
 using namespace std::chrono_literals;
 

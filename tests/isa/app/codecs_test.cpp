@@ -74,7 +74,7 @@ struct ham::codec<isa_types::with_codec> {
   static std::string layout() { return "four_bytes"; }
 };
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 namespace {
 
 using isa_types::with_fields;

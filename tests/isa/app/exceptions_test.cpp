@@ -24,7 +24,7 @@ const bool registered = ham::register_exception<too_hot>();
 
 }  // namespace isa_types
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 
 template <class E>
 void throw_with(const std::string& text) {

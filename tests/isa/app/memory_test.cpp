@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 
 double sum_of(offload::buffer_ptr<double> numbers, std::uint64_t count) {
   return std::accumulate(numbers.get(), numbers.get() + count, 0.0);

@@ -10,7 +10,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 
 /// The number of targets; at least one.
 [[nodiscard]] inline node_t last_node() { return static_cast<node_t>(offload::num_nodes()) - 1; }

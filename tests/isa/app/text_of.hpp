@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 
 template <class T>
 concept tuple_like = requires {

@@ -19,7 +19,7 @@
 
 #include "ham/msg/codec.hpp"
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 namespace {
 
 enum class colour : std::uint16_t { red = 0x1234 };

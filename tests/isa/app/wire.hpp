@@ -1,7 +1,7 @@
 // Values of many types as bytes in a file: what one instruction set writes another one reads.
 #pragma once
 
-namespace ham::inline v0::isa {
+namespace ham::inline v1::isa {
 
 /// Writes the file; false if it cannot be written.
 [[nodiscard]] bool write_wire(const char* path);

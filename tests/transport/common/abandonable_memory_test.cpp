@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 /// Whose visits last as long as a test likes.

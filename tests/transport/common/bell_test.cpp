@@ -17,7 +17,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class sleeping_node : public testing::Test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 TEST(heap_access, says_what_the_check_has_found) {

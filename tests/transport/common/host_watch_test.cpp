@@ -13,7 +13,7 @@
 #include "conformance/subject.hpp"
 #include "transport/common/target_supervisor.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 using namespace std::chrono_literals;

@@ -5,7 +5,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::test {
+namespace ham::inline v1::test {
 
 /// `Base` with nothing to send or to receive.
 template <class Base>

@@ -8,7 +8,7 @@
 #include "base/unique_fd.hpp"
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 struct letter {

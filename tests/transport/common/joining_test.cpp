@@ -12,7 +12,7 @@
 
 #include "base/settings.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 TEST(joining, takes_as_long_as_the_setting_says) {

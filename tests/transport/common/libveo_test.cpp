@@ -10,7 +10,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 /// Says on stderr why a library is not loaded; ends with 0 if it is.

@@ -10,7 +10,7 @@
 #include "transport/common/ring_reader.hpp"
 #include "transport/common/ring_writer.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 class line_ring : public testing::Test {
  protected:

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <thread>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class local_memory : public testing::Test {

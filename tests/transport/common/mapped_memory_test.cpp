@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class mapped_heap : public testing::Test {

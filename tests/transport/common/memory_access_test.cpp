@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 struct words_only {

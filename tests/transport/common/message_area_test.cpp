@@ -16,7 +16,7 @@
 #include "base/memory_file.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr std::size_t unit = area_layout::page_bytes;

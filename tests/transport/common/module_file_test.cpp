@@ -9,7 +9,7 @@
 
 #include "base/settings.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class module_file : public testing::Test {

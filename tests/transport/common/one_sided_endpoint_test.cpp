@@ -10,7 +10,7 @@
 
 #include "transport/common/local_access.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 struct access_count {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 void expect_same_flag(const one_sided_flag& flag) {

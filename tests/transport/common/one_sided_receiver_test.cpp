@@ -9,7 +9,7 @@
 
 #include "transport/common/local_access.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr one_sided_layout four_slots{4, 8192};

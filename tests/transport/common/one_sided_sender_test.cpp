@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr one_sided_layout four{4, 8192};

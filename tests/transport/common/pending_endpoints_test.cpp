@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 using numbers = pending_endpoints<int>;

@@ -8,7 +8,7 @@
 
 #include "transport/common/idle_endpoint.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class used_endpoint final : public test::idle_endpoint_of<polled_endpoint> {

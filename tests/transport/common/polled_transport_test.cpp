@@ -7,7 +7,7 @@
 
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 /// Frames come when the test says so.

@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 using namespace std::chrono_literals;

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 TEST(reachability, lasts_while_its_use_succeeds) {

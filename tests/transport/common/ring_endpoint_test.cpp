@@ -10,7 +10,7 @@
 
 #include "base/shared_event.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class ring_ends : public testing::Test {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 constexpr unsigned ring_log2 = 12;

@@ -18,7 +18,7 @@
 #include "forbidden_calls.hpp"
 #include "transport/loopback/transport.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 TEST(ring_transport, says_whether_it_orders_its_senders) {

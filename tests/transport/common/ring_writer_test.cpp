@@ -10,7 +10,7 @@
 
 #include "transport/common/line_ring.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 TEST_F(line_ring, largest_frame_fits_at_every_position) {

@@ -6,7 +6,7 @@
 #include "base/process.hpp"
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 class counting final : public supervised_transport {

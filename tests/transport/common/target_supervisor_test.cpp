@@ -14,7 +14,7 @@
 #include "base/own_program.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 using namespace std::chrono_literals;

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 TEST(application_library, is_named_or_lies_beside_the_program) {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 /// The engine's memory is this process's.

@@ -6,7 +6,7 @@
 
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 class played_target final : public veo_target {

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 welcome good() {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 TEST(cuda_bell_page, is_seen_by_who_gets_its_file) {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 const device::detail::function_entry& no_function(std::uint32_t number) { return device::detail::function_at(number); }

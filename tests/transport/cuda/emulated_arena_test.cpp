@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 constexpr std::size_t arena_bytes = std::size_t{1} << 20;

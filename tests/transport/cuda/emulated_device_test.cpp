@@ -13,7 +13,7 @@
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 
-namespace ham::inline v0::emulated_device_functions {
+namespace ham::inline v1::emulated_device_functions {
 
 double scaled(double x, int factor) { return x * factor; }
 std::uint32_t who_is_here() {
@@ -58,7 +58,7 @@ HAM_DEVICE_FUNCTION(ham::emulated_device_functions::fails, thread)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::traps, thread)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::until_stopped, thread)
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 using namespace emulated_device_functions;

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 namespace wire = device::detail;

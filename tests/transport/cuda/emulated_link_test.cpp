@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 struct alignas(64) line {

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 using direction = device_copy::direction;

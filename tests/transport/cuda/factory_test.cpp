@@ -5,7 +5,7 @@
 #include "transport/groups.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 using test::group_of;

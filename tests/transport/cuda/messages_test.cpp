@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 TEST(cuda_messages, a_welcome_is_sane_if_its_device_can_be) {

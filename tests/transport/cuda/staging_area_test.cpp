@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 TEST(staging_area, places_do_not_overlap_and_are_used_again) {

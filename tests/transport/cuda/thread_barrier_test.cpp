@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 TEST(thread_barrier, lets_nobody_go_on_before_all_are_there) {

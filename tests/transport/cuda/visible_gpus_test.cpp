@@ -7,7 +7,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 TEST(visible_gpus, own_one_comes_first) {

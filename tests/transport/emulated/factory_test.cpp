@@ -5,7 +5,7 @@
 #include "transport/groups.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 namespace {
 
 using test::group_of;

@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "transport/emulated/medium.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 namespace {
 
 TEST(emulated_link, what_is_written_is_not_there_at_once_and_reads_take_their_time) {

@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 namespace {
 
 TEST(emulated_medium, settings) {

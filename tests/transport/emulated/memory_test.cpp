@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 namespace {
 
 class linked_heap : public testing::Test {

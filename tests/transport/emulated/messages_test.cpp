@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 namespace {
 
 TEST(emulated_messages, both_sides_have_the_same_ring_and_different_directions) {

@@ -7,7 +7,7 @@
 #include <new>
 #include <set>
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 namespace {
 
 class link_segment : public testing::Test {

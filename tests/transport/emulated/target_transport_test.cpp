@@ -13,7 +13,7 @@
 #include "conformance/subject.hpp"
 #include "transport/emulated/segment.hpp"
 
-namespace ham::inline v0::transport::emulated {
+namespace ham::inline v1::transport::emulated {
 namespace {
 
 class emulated_target : public testing::Test {

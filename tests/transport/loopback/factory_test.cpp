@@ -7,7 +7,7 @@
 #include "transport/groups.hpp"
 #include "transport/in_process.hpp"
 
-namespace ham::inline v0::transport::loopback {
+namespace ham::inline v1::transport::loopback {
 namespace {
 
 using test::group_of;

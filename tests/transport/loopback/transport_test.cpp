@@ -7,7 +7,7 @@
 
 #include "conformance/subject.hpp"
 
-namespace ham::inline v0::transport::loopback {
+namespace ham::inline v1::transport::loopback {
 namespace {
 
 using conformance::recorder;

@@ -8,7 +8,7 @@
 #include <set>
 #include <span>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 TEST(mpi_bulk_format, a_request_travels_in_one_byte_order) {

@@ -13,7 +13,7 @@
 #include "ham/error.hpp"
 #include "transport/groups.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 /// Without a launcher, whoever has started the test.

@@ -4,7 +4,7 @@
 #include "transport/groups.hpp"
 #include "transport/launched_factory.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 using test::group_of;

@@ -8,7 +8,7 @@
 #include "core/wire.hpp"
 #include "transport/common/ring_layout.hpp"
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 TEST(mpi_frame_format, a_head_travels_in_one_byte_order) {

@@ -7,7 +7,7 @@
 
 #include <thread>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 constexpr std::int64_t hour_ns = 3'600'000'000'000;

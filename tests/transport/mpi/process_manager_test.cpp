@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::inline v0::transport::mpi {
+namespace ham::inline v1::transport::mpi {
 namespace {
 
 class process_manager : public testing::Test {

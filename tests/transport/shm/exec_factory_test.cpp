@@ -4,7 +4,7 @@
 #include "transport/groups.hpp"
 #include "transport/shm/factories.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 using test::group_of;

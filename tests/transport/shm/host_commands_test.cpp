@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 bool readable(int fd) {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 class job_memory : public testing::Test {

@@ -14,7 +14,7 @@
 #include "base/memory_file.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 using said = started_target::said;

@@ -9,7 +9,7 @@
 
 #include "base/control_socket.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 class target_groups : public testing::Test {

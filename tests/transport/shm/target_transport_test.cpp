@@ -14,7 +14,7 @@
 #include "transport/shm/started_target.hpp"
 #include "transport/shm/target_transport.hpp"
 
-namespace ham::inline v0::transport::shm {
+namespace ham::inline v1::transport::shm {
 namespace {
 
 class welcome : public testing::Test {

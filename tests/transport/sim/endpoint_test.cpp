@@ -7,7 +7,7 @@
 #include "transport/sim/plain_director.hpp"
 #include "transport/sim/transport.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 namespace {
 
 TEST(sim_endpoint, has_room_that_can_be_read_beyond_a_short_payload) {

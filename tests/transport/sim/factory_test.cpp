@@ -16,7 +16,7 @@
 #include "transport/sim/plain_director.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 
 const factory& sim_factory();
 const factory& islands_factory();

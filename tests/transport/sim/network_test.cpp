@@ -11,7 +11,7 @@
 #include "transport/sim/plain_director.hpp"
 #include "transport/sim/transport.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 namespace {
 
 using conformance::recorder;

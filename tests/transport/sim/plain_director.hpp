@@ -10,7 +10,7 @@
 
 #include "transport/sim/network.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 
 class plain_director final : public director {
  public:

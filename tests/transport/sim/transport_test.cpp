@@ -10,7 +10,7 @@
 #include "conformance/subject.hpp"
 #include "transport/sim/plain_director.hpp"
 
-namespace ham::inline v0::transport::sim {
+namespace ham::inline v1::transport::sim {
 namespace {
 
 using conformance::recorder;

@@ -4,7 +4,7 @@
 #include "base/clock.hpp"
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 class acceptors : public testing::Test {

@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 socket_address first(const std::string& text) {

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 TEST(tcp_bulk_format, round_trip_and_refusals) {

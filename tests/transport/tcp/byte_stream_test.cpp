@@ -10,7 +10,7 @@
 #include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_session.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 using status = byte_stream::status;

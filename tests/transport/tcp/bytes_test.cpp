@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 TEST(tcp_bytes, the_lowest_byte_comes_first) {

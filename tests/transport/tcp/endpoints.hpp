@@ -7,7 +7,7 @@
 
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 
 /// Counts what endpoints report.
 class idle_owner : public endpoint_owner {

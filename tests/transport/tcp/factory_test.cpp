@@ -4,7 +4,7 @@
 #include "transport/groups.hpp"
 #include "transport/network_factory.hpp"
 
-namespace ham::inline v0::transport {
+namespace ham::inline v1::transport {
 namespace {
 
 using test::group_of;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 constexpr std::uint32_t epoch = 0xcafe1234;

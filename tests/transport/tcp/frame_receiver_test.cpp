@@ -3,7 +3,7 @@
 
 #include "transport/tcp/endpoints.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 class frame_receivers : public lone_endpoint {

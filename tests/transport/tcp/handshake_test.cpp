@@ -9,7 +9,7 @@
 #include "transport/tcp/handshake.hpp"
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 /// What is done to the stream of one direction at one place.

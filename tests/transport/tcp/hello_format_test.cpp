@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 hello a_hello() {

@@ -12,7 +12,7 @@
 #include "base/process.hpp"
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 socket_address resolved(const std::string& address) {

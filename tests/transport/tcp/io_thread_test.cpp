@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 class counted_work final : public io_thread::work {

@@ -6,7 +6,7 @@
 #include "transport/tcp/nodes.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 class lanes : public testing::Test {

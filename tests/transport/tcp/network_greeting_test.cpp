@@ -3,7 +3,7 @@
 
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 std::string refusal_of(network& by, node_t peer, const std::string& address, const std::optional<secret_key>& key) {

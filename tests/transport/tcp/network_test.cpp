@@ -8,7 +8,7 @@
 #include "transport/tcp/connector.hpp"
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 TEST(tcp_network, names_and_ipv6) {

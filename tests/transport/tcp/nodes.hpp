@@ -13,7 +13,7 @@
 #include "transport/tcp/network.hpp"
 #include "transport/tcp/socket.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 
 using namespace std::chrono_literals;
 using conformance::bytes;

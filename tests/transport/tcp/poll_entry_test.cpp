@@ -7,7 +7,7 @@
 
 #include "base/event_fds.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 class poll_entries : public testing::Test {

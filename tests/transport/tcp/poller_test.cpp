@@ -6,7 +6,7 @@
 
 #include "transport/tcp/endpoints.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 class poller_owner final : public idle_owner {

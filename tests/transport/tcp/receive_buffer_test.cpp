@@ -8,7 +8,7 @@
 
 #include "transport/tcp/frame_format.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 TEST(tcp_receive_buffer, a_held_frame_stays_where_it_is_while_more_arrives) {

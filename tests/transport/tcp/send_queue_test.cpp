@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 TEST(tcp_send_queue, gives_out_what_was_committed_in_order_whatever_the_sizes) {

@@ -8,7 +8,7 @@
 
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 /// Switches the loopback device of this network namespace: what was sent while it is down never arrives.

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 TEST(tls_alert, has_the_standards_numbers_and_names) {

@@ -9,7 +9,7 @@
 
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 TEST(tls_carrier, keeps_what_waits_while_it_makes_room) {

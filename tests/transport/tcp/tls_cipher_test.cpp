@@ -8,7 +8,7 @@
 #include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_cipher.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 bytes from_hex(const std::string& text) {

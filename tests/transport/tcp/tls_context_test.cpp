@@ -9,7 +9,7 @@
 
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 TEST(tls_context, failures_are_told_once_and_in_words) {

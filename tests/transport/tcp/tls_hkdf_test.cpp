@@ -9,7 +9,7 @@
 
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 TEST(hkdf, is_the_one_of_rfc_5869) {

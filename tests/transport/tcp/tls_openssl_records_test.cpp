@@ -11,7 +11,7 @@
 #include "transport/tcp/tls_own_records.hpp"
 #include "transport/tcp/tls_reference.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 class openssl_records : public testing::TestWithParam<tls_role> {

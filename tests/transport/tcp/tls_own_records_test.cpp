@@ -9,7 +9,7 @@
 
 #include "transport/tcp/tls_reference.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 /// A peer that knows all secrets and writes what it likes.

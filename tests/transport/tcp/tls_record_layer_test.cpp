@@ -9,7 +9,7 @@
 
 #include "transport/tcp/tls_reference.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 constexpr std::size_t sizes[] = {1, 24, 1000, 1024, 1025, 2047, 2048, 5000, 16384, 16385, 100'000};

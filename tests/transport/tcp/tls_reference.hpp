@@ -10,7 +10,7 @@
 #include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_secrets.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 
 inline void PrintTo(tls_role which, std::ostream* out) { *out << (which == tls_role::client ? "client" : "server"); }
 

@@ -12,7 +12,7 @@
 #include "transport/tcp/nodes.hpp"
 #include "writable_memory.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 #ifdef HAM_TEST_SANITIZED

@@ -5,7 +5,7 @@
 
 #include "transport/tcp/nodes.hpp"
 
-namespace ham::inline v0::transport::tcp::test {
+namespace ham::inline v1::transport::tcp::test {
 namespace {
 
 class tls : public testing::Test {

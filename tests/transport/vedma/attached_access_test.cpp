@@ -8,7 +8,7 @@
 #include "ham/error.hpp"
 #include "transport/common/one_sided_endpoint.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 namespace {
 
 TEST(attached_access, reads_and_writes_the_segment_of_another) {

@@ -3,7 +3,7 @@
 
 #include "transport/called_targets.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 namespace {
 
 TEST(vedma_factory, reads_a_count) { test::expect_counts_only("vedma"); }

@@ -10,7 +10,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::transport::vedma {
+namespace ham::inline v1::transport::vedma {
 namespace {
 
 bool is_there(std::uint64_t id) {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 /// Plays an engine whose memory begins at `base`.

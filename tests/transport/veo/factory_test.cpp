@@ -3,7 +3,7 @@
 
 #include "transport/called_targets.hpp"
 
-namespace ham::inline v0::transport::veo {
+namespace ham::inline v1::transport::veo {
 namespace {
 
 TEST(veo_factory, reads_a_count) { test::expect_counts_only("veo"); }

@@ -9,7 +9,7 @@
 #include "ve_offload.h"
 #include "veo/call/kernel_arguments.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 TEST(argument_list, a_gap_makes_it_incomplete) {

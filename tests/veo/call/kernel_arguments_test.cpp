@@ -10,7 +10,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 constexpr std::size_t limit = std::size_t{1} << 20;

@@ -11,7 +11,7 @@
 #include "ham/error.hpp"
 #include "veo/call/argument_list.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 double scaled(double x, std::int32_t n, float f) { return x * n + f; }

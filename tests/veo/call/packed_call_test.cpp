@@ -6,7 +6,7 @@
 #include "ve_offload.h"
 #include "veo_ham.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 TEST(packed_call, buffers_go_in_come_back_or_both) {

@@ -8,7 +8,7 @@
 
 #include "veo_ve.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 /// A thread of its own begins with no history.

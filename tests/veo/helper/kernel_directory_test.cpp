@@ -8,7 +8,7 @@
 
 #include "linked_kernels.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 TEST(kernel_directory, knows_the_types_of_kernels_that_were_linked_in) {

@@ -8,7 +8,7 @@ double ham_test_scale(double x, std::int32_t n);
 std::uint64_t ham_test_count(const char* text);
 }
 
-namespace ham::inline v0::veo::test {
+namespace ham::inline v1::veo::test {
 
 template <class Function>
 std::uint64_t address_of(Function* function) {

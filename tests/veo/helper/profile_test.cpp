@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 TEST(profile, counts_calls_and_time_of_each_kernel) {

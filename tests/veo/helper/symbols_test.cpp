@@ -8,7 +8,7 @@
 
 #include "linked_kernels.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 constexpr const char* some_library = "libm.so.6";

@@ -8,7 +8,7 @@
 #include "linked_kernels.hpp"
 #include "veo/call/argument_list.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 /// The result, and what was said on stderr.

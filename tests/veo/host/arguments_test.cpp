@@ -11,7 +11,7 @@
 #include "ve_offload.h"
 #include "veo_ham.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 struct freed {

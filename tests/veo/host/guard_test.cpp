@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 TEST(veo_guard, gives_what_the_work_gives) {

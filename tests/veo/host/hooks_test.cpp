@@ -6,7 +6,7 @@
 #include "ve_offload.h"
 #include "veo_hmem.h"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 void first_hook(void*, ...) {}

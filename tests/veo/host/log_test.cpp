@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 TEST(veo_log, errors_say_who_and_what) {

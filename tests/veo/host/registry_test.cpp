@@ -8,7 +8,7 @@
 
 #include <array>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 template <class Handle>

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 TEST(request_table, numbers_count_from_0) {

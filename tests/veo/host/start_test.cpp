@@ -10,7 +10,7 @@
 
 #include "veo/settings.hpp"
 
-namespace ham::inline v0::veo {
+namespace ham::inline v1::veo {
 namespace {
 
 using values = std::map<std::string, std::string>;

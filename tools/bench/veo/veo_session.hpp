@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 /// A helper on the target's core with a function that does next to nothing.
 class veo_session {

@@ -2,7 +2,7 @@
 // there.
 #include <ham/offload.hpp>
 
-namespace ham::inline v0::bench {
+namespace ham::inline v1::bench {
 
 void nothing();
 void nothing() {}

@@ -25,7 +25,7 @@
 #endif
 #endif
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Says once (`said`) that `object`, of which nothing but its members counts, holds an address on the stack of the
 /// calling thread, if it does and `to` is another node.

@@ -10,7 +10,7 @@
 #include "ham/msg/presence.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Bytes for memory of the node that a call goes to.
 struct brought_bytes {

@@ -20,7 +20,7 @@
 #include "ham/offload/detail/address_check.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Decodes the arguments of a call, runs it and answers. What it throws is answered by whoever called it.
 using call_body = void (*)(incoming_call& call);

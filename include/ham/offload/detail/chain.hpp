@@ -9,7 +9,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Takes the outcome out of a settled future, without a throw.
 template <class Result>

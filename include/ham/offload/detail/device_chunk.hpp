@@ -13,7 +13,7 @@
 #include "ham/offload/detail/device_message.hpp"
 #include "ham/offload/detail/pool_map.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The parameter of a function that has one.
 template <class Pointer>

@@ -9,7 +9,7 @@
 #include "ham/offload/detail/device_message.hpp"
 #include "ham/offload/detail/group_message.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The call as a node with a device has it executed, once all of the message is decoded; see decoded_group_call.
 template <class Message, class Op, class Result, class... Params>

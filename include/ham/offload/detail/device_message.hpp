@@ -16,7 +16,7 @@
 #include "ham/msg/presence.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
-namespace ham::inline v0::device::detail {
+namespace ham::inline v1::device::detail {
 
 /// The version of a device function that nodes without a device call.
 template <class Pointer, Pointer Function>
@@ -29,7 +29,7 @@ struct host_version {
 
 }  // namespace ham::device::detail
 
-namespace ham::inline v0::msg {
+namespace ham::inline v1::msg {
 
 namespace detail {
 template <class Pointer, Pointer Function>
@@ -40,7 +40,7 @@ inline constexpr bool is_fn_v<device::detail::host_version<Pointer, Function>> =
 
 }  // namespace ham::msg
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Whether a callable has been made of a function that devices execute: what it calls in turn, a device does not see.
 template <class Callable>

@@ -12,7 +12,7 @@
 #include "ham/offload/detail/reservation.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class call_stop;
 using offload::destination;

@@ -16,7 +16,7 @@
 #include "ham/offload/detail/call_message.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 class graph_recording;
 class graph_replays;

@@ -10,7 +10,7 @@
 
 #include "ham/offload/group.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 namespace detail {
 

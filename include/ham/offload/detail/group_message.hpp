@@ -20,14 +20,14 @@
 #include "ham/offload/future.hpp"
 #include "ham/offload/group_result.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 void nothing_of_barrier();
 using barrier_function = fn_t<void (*)(), &nothing_of_barrier>;
 
 }  // namespace ham::offload::detail
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// A node, the caller too, sends at most that many messages of one call.
 inline constexpr std::size_t group_fan_out = 8;

@@ -6,7 +6,7 @@
 
 #include "ham/offload/call.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// The deadline of a call that was sent does not settle it any more. False: it has settled already.
 bool keep_beyond_deadline(call_slot& slot) noexcept;

@@ -9,7 +9,7 @@
 
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::offload {
+namespace ham::inline v1::offload {
 
 template <class Result>
 class future;

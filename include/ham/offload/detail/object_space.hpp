@@ -10,7 +10,7 @@
 #include "ham/offload/destination.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// What names an object on its node. Numbers are not used again.
 struct object_id {

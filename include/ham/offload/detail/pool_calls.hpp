@@ -9,7 +9,7 @@
 #include "ham/offload/detail/call_message.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 class pool_state;
 

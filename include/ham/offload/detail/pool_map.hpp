@@ -13,7 +13,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/pool_calls.hpp"
 
-namespace ham::inline v0::offload::detail {
+namespace ham::inline v1::offload::detail {
 
 /// Calls the function for each element of a chunk, where that runs.
 template <class Result>

@@ -7,7 +7,7 @@
 
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 struct batch_reply;
 struct outbox_message;

@@ -6,7 +6,7 @@
 
 #include "ham/offload/destination.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// While one lives, what the calling thread waits for is received, but it begins no call of the main queue: these wait
 /// for the function that it is in.

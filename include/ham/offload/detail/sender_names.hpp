@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace ham::inline v0::offload::detail::inline HAM_SENDERS {
+namespace ham::inline v1::offload::detail::inline HAM_SENDERS {
 
 template <class Receiver>
 using stop_token_of =

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace ham::inline v0::offload::execution {
+namespace ham::inline v1::offload::execution {
 
 struct sender_tag {};
 struct receiver_tag {};

@@ -4,7 +4,7 @@
 #include <execution>
 #include <stop_token>
 
-namespace ham::inline v0::offload::execution {
+namespace ham::inline v1::offload::execution {
 
 using std::get_stop_token;
 using std::get_stop_token_t;

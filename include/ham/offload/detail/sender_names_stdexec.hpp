@@ -31,7 +31,7 @@ using completion_domain = get_completion_domain_t<Tag>;
 }  // namespace stdexec::ham_names
 #pragma GCC diagnostic pop
 
-namespace ham::inline v0::offload::execution {
+namespace ham::inline v1::offload::execution {
 
 using sender_tag = stdexec::ham_names::sender;
 using receiver_tag = stdexec::ham_names::receiver;

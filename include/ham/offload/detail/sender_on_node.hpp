@@ -9,7 +9,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/sender_names.hpp"
 
-namespace ham::inline v0::offload::inline HAM_SENDERS {
+namespace ham::inline v1::offload::inline HAM_SENDERS {
 
 template <class Bound>
 class call_sender;
@@ -22,7 +22,7 @@ class then_on_node;
 
 }  // namespace ham::offload
 
-namespace ham::inline v0::offload::detail::inline HAM_SENDERS {
+namespace ham::inline v1::offload::detail::inline HAM_SENDERS {
 
 /// What the library asks of senders.
 struct sender_access {

@@ -11,7 +11,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/sender_names.hpp"
 
-namespace ham::inline v0::offload::detail::inline HAM_SENDERS {
+namespace ham::inline v1::offload::detail::inline HAM_SENDERS {
 
 /// What a stop callback does: it names the call by numbers, because that may have settled, and its runtime have ended.
 struct stop_of_call {

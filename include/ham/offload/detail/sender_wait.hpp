@@ -16,7 +16,7 @@
 #include "ham/offload/detail/sender_on_node.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::inline v0::offload::detail::inline HAM_SENDERS {
+namespace ham::inline v1::offload::detail::inline HAM_SENDERS {
 
 /// The environment of what is waited for: it has no stop token and no scheduler.
 struct wait_env {};

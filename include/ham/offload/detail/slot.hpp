@@ -13,7 +13,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/msg/handler.hpp"
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class engine;
 struct call_slot;

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Keeps descriptors that this program and its libraries open away from the standard numbers that it was started
 /// without, where ordinary output would reach them. To use those numbers fails as before (EBADF). First of all in main.

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 /// Lives as long as the call, and as tokens of it.
 class stop_state {

@@ -14,7 +14,7 @@ class Ham(CMakePackage):
     license("BSL-1.0")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")
+    version("0.2.0", tag="v0.2.0")
 
     variant("shared", default=True, description="libham.so; otherwise libham.a only")
     variant("tls", default=True, description="TLS for the tcp transport")

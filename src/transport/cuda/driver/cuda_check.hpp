@@ -8,7 +8,7 @@
 #include "ham/error.hpp"
 #include "transport/cuda/cuda_errors.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// The GPU of this process: the first that it sees (visible_gpus.hpp).
 inline constexpr int own_gpu = 0;

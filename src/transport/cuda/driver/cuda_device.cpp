@@ -12,7 +12,7 @@
 #include "transport/cuda/driver/gpu_probe.hpp"
 #include "transport/cuda/staging_area.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 namespace wire = device::detail;

@@ -5,7 +5,7 @@
 
 #include "transport/cuda/driver_module.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// The first GPU that this process sees. Throws ham::config_error.
 [[nodiscard]] std::unique_ptr<device_driver> make_cuda_device(kernel_size size, gpu_program program);

@@ -10,7 +10,7 @@
 
 #include "transport/cuda/driver/cuda_check.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{8} << 20;

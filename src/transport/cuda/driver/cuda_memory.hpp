@@ -6,7 +6,7 @@
 
 #include "transport/device_memory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// Takes `bytes` of the first GPU that this process sees, or nine tenths of what is free (0), and memory of the host to
 /// stage in: all of it before the resident kernel is first launched (make_cuda_device), because nothing may be

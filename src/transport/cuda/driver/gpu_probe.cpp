@@ -6,7 +6,7 @@
 
 #include "transport/cuda/driver/cuda_check.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 int driver_version() {

@@ -4,7 +4,7 @@
 #include "transport/device.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 
 /// Whether there are GPUs, why not and what to do. Does not throw but for lack of memory.
 [[nodiscard]] availability find_gpus();

@@ -3,7 +3,7 @@
 #include "transport/cuda/driver/cuda_memory.hpp"
 #include "transport/cuda/driver/gpu_probe.hpp"
 
-namespace ham::inline v0::transport::cuda {
+namespace ham::inline v1::transport::cuda {
 namespace {
 
 class cuda_module final : public driver_module {

@@ -5,7 +5,7 @@
 
 #include "explorer/engine.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 struct backoff_schedule {
   static constexpr unsigned no_limit = UINT32_MAX;

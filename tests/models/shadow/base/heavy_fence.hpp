@@ -5,7 +5,7 @@
 
 #include "shadow/kernel.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 inline bool register_heavy_fence() noexcept {
   return (model::kernel::has_membarrier >> model::this_thread() & 1U) != 0;

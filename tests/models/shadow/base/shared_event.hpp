@@ -3,7 +3,7 @@
 
 #include "shadow/kernel.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 inline void ring_event(int event, model::place where = model::place::current()) noexcept {
   model::kernel::events[event]->signal(where);

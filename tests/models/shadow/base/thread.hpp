@@ -6,7 +6,7 @@
 
 #include "explorer/engine.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 template <class Work>
 [[nodiscard]] std::thread start_thread(Work work) {

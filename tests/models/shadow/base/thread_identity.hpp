@@ -3,7 +3,7 @@
 
 #include "explorer/engine.hpp"
 
-namespace ham::inline v0::base {
+namespace ham::inline v1::base {
 
 [[nodiscard]] inline const void* thread_identity() noexcept {
   static const char identities[model::max_threads + 1]{};

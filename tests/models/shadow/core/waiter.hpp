@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-namespace ham::inline v0::detail {
+namespace ham::inline v1::detail {
 
 class waiter {
  public:

@@ -15,7 +15,7 @@
 #include "transport/tcp/socket.hpp"
 #include "transport/tcp/tls_stream.hpp"
 
-namespace ham::inline v0::transport::tcp {
+namespace ham::inline v1::transport::tcp {
 namespace {
 
 using bytes = std::vector<std::byte>;
