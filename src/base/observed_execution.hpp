@@ -10,7 +10,7 @@
 
 namespace ham::inline v1::base {
 
-/// While it lives, the calling thread executes a call. The clock is read once for all of them.
+/// While it lives, the calling thread executes a call. The clock is read once for all that is written down.
 class observed_execution {
  public:
   struct call_of {
@@ -21,15 +21,26 @@ class observed_execution {
     trace_kind kind = trace_kind::executed;
   };
   observed_execution(const call_of& what, own_counters* counters, std::uint64_t begun = read_ticks()) noexcept
-      : recorded_(what.peer, what.function, what.call, begun),
+      : begun_(begun),
+        recorded_(what.peer, what.function, what.call, begun),
         counted_(counters, begun),
         traced_(what.node, what.peer, what.function, what.call, begun, what.kind) {}
 
   /// The call has ended, and the thread executes another one, of the same kind and on the same node, in its place.
-  void next(const call_of& what, std::uint64_t begun = read_ticks()) noexcept {
-    traced_.next(what.node, what.peer, what.function, what.call, begun);
-    counted_.next(begun);
-    recorded_.next(what.peer, what.function, what.call, begun);
+  /// `quick`: what is known of the call that has ended. Behind quick ones the clock, which takes as long to be read as
+  /// a small call, is read for the counters' sample and for traces only; else the next call is recorded with the begin
+  /// of the last one for which it was. Gives what is known of the ended one now: calls are quick as long as those
+  /// between two readings of the clock take some us together.
+  [[nodiscard]] bool next(const call_of& what, bool quick) noexcept {
+    if (!quick || tracing() || counted_.wants_clock()) [[unlikely]] {
+      const std::uint64_t now = read_ticks();
+      quick = now - begun_ < timed_sample::quick_ticks;
+      begun_ = now;
+    }
+    traced_.next(what.node, what.peer, what.function, what.call, begun_);
+    counted_.next(begun_);
+    recorded_.next(what.peer, what.function, what.call, begun_);
+    return quick;
   }
 
   /// The innermost call of this thread, if it has that number, was given to another one, which executes it.
@@ -41,6 +52,7 @@ class observed_execution {
   }
 
  private:
+  std::uint64_t begun_;
   recorded_execution recorded_;
   counted_execution counted_;
   traced_execution traced_;

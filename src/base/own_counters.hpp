@@ -129,6 +129,8 @@ class timed_sample {
       return 0;
     return take(begun);
   }
+  /// Whether next() gives a weight in any case: it wants to know the time.
+  [[nodiscard]] bool takes_next() const noexcept { return left_ == 1; }
   /// The execution for which next() gave `weight` last is none: the one after it takes its place.
   void take_back(std::uint32_t weight) noexcept {
     if (weight > 1) {
@@ -185,13 +187,18 @@ class counted_execution {
     if (block_ == nullptr) [[unlikely]]
       return;
     this_counter_cache.innermost = outer_;
-    count_end();
+    count_end([] { return read_ticks(); });
   }
-  /// The call has ended, and the thread executes another one for the same node.
+  /// Whether next() needs to know the time.
+  [[nodiscard]] bool wants_clock() const noexcept {
+    return block_ != nullptr && (weight_ != 0 || this_counter_cache.sample.takes_next());
+  }
+  /// The call has ended, and the thread executes another one for the same node. `begun`: read_ticks() of now; or the
+  /// ticks of before, unless wants_clock().
   void next(std::uint64_t begun) noexcept {
     if (block_ == nullptr) [[unlikely]]
       return;
-    count_end();
+    count_end([begun] { return begun; });
     left_ = false;
     weight_ = this_counter_cache.sample.next(begun);
     begun_ = begun;
@@ -205,17 +212,17 @@ class counted_execution {
   }
 
  private:
-  void count_end() const noexcept {
+  template <class Clock>
+  void count_end(Clock now) const noexcept {
     if (left_) [[unlikely]] {
       add(block_->begun, UINT64_MAX);  // one less
       return;
     }
     add(block_->ended, 1);
     if (weight_ != 0) [[unlikely]]
-      end_timed();
+      end_timed(now());
   }
-  [[gnu::noinline]] void end_timed() const noexcept {
-    const std::uint64_t now = read_ticks();
+  [[gnu::noinline]] void end_timed(std::uint64_t now) const noexcept {
     const std::uint64_t took = now > begun_ ? now - begun_ : 0;  // cores need not agree to the tick
     add(block_->ticks, took * weight_);
     add(block_->took[time_buckets::of(took)], weight_);

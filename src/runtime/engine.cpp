@@ -94,7 +94,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       continuations(this, calls.due()),
       numbers(&calls.due()),
       reports(calls.due()),
-      calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations, &counters}),
+      calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations, &counters, stage_messages()}),
       greetings(own, *table_, replies, waits),
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),

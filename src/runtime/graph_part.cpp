@@ -3,8 +3,10 @@
 
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "base/observed_execution.hpp"
 #include "core/peer.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/graph_parts.hpp"
@@ -56,6 +58,12 @@ std::vector<bool> stages_behind_one(const offload::detail::part_plan& plan) {
 
 }  // namespace
 
+/// What a thread writes down of the stages that it executes, one behind the other.
+struct graph_part::executions {
+  std::optional<base::observed_execution> last;
+  stage_run* stage = nullptr;  // that it is of
+};
+
 /// Stages that may begin, in the order in which they became so; and the result of the replay, once it is there.
 struct graph_part::ready_list {
   stage_run* first = nullptr;
@@ -82,6 +90,14 @@ class graph_part::stage_run final : public result_sink, public continuation {
   /// The stage that the calling thread begins; nullptr: none.
   static inline thread_local const stage_run* beginning = nullptr;
 
+  /// What it waited for has ended; it waits anew, for its next iteration. False: it waits for nothing, and a peer has
+  /// told the same twice. Of a stage that follows one.
+  [[nodiscard]] bool take_turn() noexcept {
+    if (pending.load(std::memory_order_relaxed) != 1) [[unlikely]]
+      return false;
+    pending.store(what->needs_again, std::memory_order_relaxed);
+    return true;
+  }
   /// Whether who has begun it goes on with it; else who ends it does.
   [[nodiscard]] bool ended_meanwhile() noexcept {
     return now_.exchange(phase::left, std::memory_order_acq_rel) != phase::begun;
@@ -97,7 +113,9 @@ class graph_part::stage_run final : public result_sink, public continuation {
   const part_stage* what = nullptr;
   bytes* value = nullptr;           // its own, in the frame
   const bytes* argument = nullptr;  // its only one, if that is a value of the frame
+  stage_run* only_next = nullptr;   // all that waits for it, if that waits for nothing else
   bool follows_one = false;         // see stages_behind_one()
+  bool quick = false;               // see observed_execution::next()
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
   bytes payload;                     // of several sources
@@ -174,11 +192,19 @@ std::unique_ptr<graph_part::frame> graph_part::make_frame() {
     made->stages[i].number = i;
     made->stages[i].what = &plan_.stages[i];
     made->stages[i].value = &made->values[i];
+    made->stages[i].only_next = only_behind(*made, i);
     const std::vector<graph_argument>& sources = plan_.stages[i].sources;
     if (sources.size() == 1 && sources.front().value != no_stage)
       made->stages[i].argument = &made->values[sources.front().value];
   }
   return made;
+}
+
+graph_part::stage_run* graph_part::only_behind(frame& of, std::uint32_t stage) const noexcept {
+  const part_stage& one = plan_.stages[stage];
+  const bool goes_on = static_cast<stage_kind>(one.kind) != stage_kind::decision && one.targets.empty() &&
+                       one.next.size() == 1 && follows_one_[one.next.front()];
+  return goes_on ? &of.stages[one.next.front()] : nullptr;
 }
 
 void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
@@ -278,7 +304,7 @@ void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages,
            !stage.pending.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
     if (left != 1) continue;  // 0: it waits for nothing, and a peer has told the same twice
-    stage.pending.store(plan_.stages[one].needs_again, std::memory_order_relaxed);
+    stage.pending.store(stage.what->needs_again, std::memory_order_relaxed);
     stage.next_ready = nullptr;
     (ready.first == nullptr ? ready.first : ready.last->next_ready) = &stage;
     ready.last = &stage;
@@ -296,28 +322,40 @@ void graph_part::go_on(frame& in, ready_list& ready) noexcept {
 /// Stages that begin one behind the other are observed as one execution after the other, without a gap.
 void graph_part::run(frame& in, ready_list& ready) noexcept {
   executions observed;
-  while (ready.first != nullptr) {
-    stage_run& stage = *std::exchange(ready.first, ready.first->next_ready);
+  stage_run* next = nullptr;
+  while (next != nullptr || ready.first != nullptr) {
     if (in.stopped.load(std::memory_order_relaxed)) return;
-    stage.now_.store(stage_run::phase::begun, std::memory_order_relaxed);
-    stage.failed = false;
-    const stage_run* const outer = std::exchange(stage_run::beginning, &stage);
-    begin(stage, ready, observed);
-    stage_run::beginning = outer;
-    const bool ended = stage.has_ended();
-    if (!ended || !stage.what->targets.empty()) observed.reset();  // no further one begins at once
-    if (!ended) {
-      {
-        const std::lock_guard guard(lock_);
-        ++in.users;  // of who ends it
-      }
-      stage.kept = shared_from_this();
-      if (!stage.ended_meanwhile()) continue;
-      stage.kept.reset();
-      leave(in);
-    }
-    complete(stage, ready);
+    stage_run& stage = next != nullptr ? *next : *std::exchange(ready.first, ready.first->next_ready);
+    next = run_one(stage, ready, observed);
   }
+}
+
+/// Gives what begins at once behind it, without a place among what is ready, which is nothing then.
+graph_part::stage_run* graph_part::run_one(stage_run& stage, ready_list& ready, executions& observed) noexcept {
+  stage.now_.store(stage_run::phase::begun, std::memory_order_relaxed);
+  stage.failed = false;
+  const stage_run* const outer = std::exchange(stage_run::beginning, &stage);
+  begin(stage, ready, observed);
+  stage_run::beginning = outer;
+  if (stage.has_ended()) [[likely]] {
+    stage_run* const next = stage.only_next;
+    if (next != nullptr && ready.first == nullptr && !stage.failed) [[likely]]
+      return next->take_turn() ? next : nullptr;
+    if (!stage.what->targets.empty()) observed.last.reset();  // no further one begins at once
+  } else {
+    observed.last.reset();
+    frame& in = *stage.in;
+    {
+      const std::lock_guard guard(lock_);
+      ++in.users;  // of who ends it
+    }
+    stage.kept = shared_from_this();
+    if (!stage.ended_meanwhile()) return nullptr;
+    stage.kept.reset();
+    leave(in);
+  }
+  complete(stage, ready);
+  return nullptr;
 }
 
 /// Another thread has begun the stage, and has gone on without it.
@@ -333,7 +371,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
     switch (static_cast<stage_kind>(stage.what->kind)) {
       case stage_kind::call: begin_call(stage, observed); return;
       case stage_kind::transfer:
-        observed.reset();
+        observed.last.reset();
         begin_transfer(stage);
         return;
       case stage_kind::entry:
@@ -358,10 +396,11 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
   incoming_call call{&at_, &at_.own, gather(stage), stage.what->number, &function};
   call.sink = &stage;
   const base::observed_execution::call_of what{at_.self(), from_, function.key(), call.call, base::trace_kind::stage};
-  if (observed)
-    observed->next(what);
+  if (observed.last)
+    observed.stage->quick = observed.last->next(what, observed.stage->quick);
   else
-    observed.emplace(what, &at_.counters);
+    observed.last.emplace(what, &at_.counters);
+  observed.stage = &stage;
   try {
     function.handler(&call);
   } catch (...) {

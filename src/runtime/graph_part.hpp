@@ -6,13 +6,11 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/biased_lock.hpp"
-#include "base/observed_execution.hpp"
 #include "runtime/graph_plan.hpp"
 
 namespace ham::inline v1::detail {
@@ -65,15 +63,17 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   struct frame;
   class stage_run;
   struct ready_list;
-  using executions = std::optional<base::observed_execution>;
+  struct executions;
 
   [[nodiscard]] frame* enter(std::uint32_t replay) noexcept;
   [[nodiscard]] std::unique_ptr<frame> make_frame();
+  [[nodiscard]] stage_run* only_behind(frame& of, std::uint32_t stage) const noexcept;
   void leave(frame& of) noexcept;
   void reset(frame& of, std::uint32_t replay) noexcept;
   void count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept;
   void go_on(frame& in, ready_list& ready) noexcept;
   void run(frame& in, ready_list& ready) noexcept;
+  [[nodiscard]] stage_run* run_one(stage_run& stage, ready_list& ready, executions& observed) noexcept;
   void begin(stage_run& stage, ready_list& ready, executions& observed) noexcept;
   void begin_call(stage_run& stage, executions& observed);
   void begin_transfer(stage_run& stage);

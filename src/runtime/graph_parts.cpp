@@ -292,6 +292,14 @@ void send_result(engine& at, const part_address& to, std::uint32_t replay, std::
   at.replies.finish(head, out);
 }
 
+std::array<const msg::handler_entry*, 2> stage_messages() noexcept {
+  using starting =
+      call_of<std::decay_t<decltype(fn<&start_graph_part>)>, std::uint64_t, std::uint32_t, std::span<const std::byte>>;
+  using delivering = call_of<std::decay_t<decltype(fn<&deliver_to_graph_part>)>, std::uint64_t, std::uint32_t,
+                             std::uint32_t, std::span<const std::byte>>;
+  return {&starting::message::entry(), &delivering::message::entry()};
+}
+
 void send_start(engine& at, const part_address& to, std::uint32_t replay, std::span<const std::byte> inputs,
                 std::int64_t deadline_ns) {
   offload::destination where = destination_of(at, to);

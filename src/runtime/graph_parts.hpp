@@ -1,6 +1,7 @@
 // The parts of graphs that a node has, and what nodes tell each other of replays.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -130,6 +131,8 @@ void send_to_part(engine& at, const offload::detail::part_address& to, std::uint
 /// Throws ham::call_error if it is too long.
 void send_result(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
                  std::span<const std::byte> value);
+/// What begins stages, which are observed one by one.
+[[nodiscard]] std::array<const msg::handler_entry*, 2> stage_messages() noexcept;
 void send_start(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
                 std::span<const std::byte> inputs, std::int64_t deadline_ns);
 void send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;

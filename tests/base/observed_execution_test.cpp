@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "base/counter_reading.hpp"
@@ -42,7 +44,7 @@ TEST(observed_execution, the_next_one_is_counted_and_traced_by_itself) {
   ASSERT_TRUE(begin_trace(memory));
   {
     observed_execution one({0, 3, 7, 12, trace_kind::stage}, &counters);
-    one.next({0, 3, 8, 13, trace_kind::stage});
+    EXPECT_TRUE(one.next({0, 3, 8, 13, trace_kind::stage}, true));
   }
   end_trace();
   const auto read = parse_counters(read_counter_area(counters.file()));
@@ -58,6 +60,33 @@ TEST(observed_execution, the_next_one_is_counted_and_traced_by_itself) {
   EXPECT_EQ(events[0].function(), 7U);
   EXPECT_EQ(events[1].function(), 8U);
   EXPECT_EQ(events[1].call(), 13U);
+}
+
+TEST(observed_execution, says_whether_the_one_that_has_ended_was_quick) {
+  own_counters counters(0);
+  observed_execution one({0, 3, 7, 12, trace_kind::stage}, &counters);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(one.next({0, 3, 7, 13, trace_kind::stage}, false));
+  bool quick = false;
+  for (int i = 0; i < 100'000 && !quick; ++i) quick = one.next({0, 3, 7, 14, trace_kind::stage}, false);
+  EXPECT_TRUE(quick);
+}
+
+TEST(observed_execution, a_sample_of_quick_ones_is_timed_for_all) {
+  own_counters counters(0);
+  constexpr int calls = 10'000;
+  std::thread([&counters] {  // its sample begins anew
+    observed_execution one({0, 3, 7, 12, trace_kind::stage}, &counters);
+    for (int i = 1; i < calls; ++i) static_cast<void>(one.next({0, 3, 7, 13, trace_kind::stage}, true));
+  })
+      .join();
+  const auto read = parse_counters(read_counter_area(counters.file()));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->executed, static_cast<std::uint64_t>(calls));
+  std::uint64_t timed = 0;
+  for (const std::uint64_t one : read->took) timed += one;
+  EXPECT_LE(timed, read->executed);
+  EXPECT_GE(timed, read->executed - 2 * timed_sample::max_skipped);
 }
 
 }  // namespace

@@ -231,4 +231,29 @@ TEST_F(dispatcher, calls_are_recorded_while_they_run_and_afterwards) {
   EXPECT_EQ(after.past[2].call, 5U);
 }
 
+TEST_F(dispatcher, calls_that_observe_what_they_execute_are_not_recorded_themselves) {
+  const test::recorder_here recorder(self);
+  const msg::handler_entry& entry = msg::handler_registrar<test::callable>::entry();
+  detail::dispatcher of_stages(node_, {nullptr,
+                                       self,
+                                       msg::handler_table::local(),
+                                       peers_,
+                                       idle_.waits,
+                                       room_,
+                                       node_.replies,
+                                       continuations_,
+                                       nullptr,
+                                       {&entry, nullptr}});
+  base::recording::thread during;
+  test::on_call = [&](std::uint32_t id) {
+    run_.push_back(id);
+    during = recorder.thread();
+  };
+  of_stages.run_at_once(at(one), call(5), arguments_);
+  EXPECT_EQ(run_, numbers({5}));
+  EXPECT_EQ(of_stages.calls_executed(), 1U);
+  EXPECT_TRUE(during.open.empty());
+  EXPECT_TRUE(recorder.thread().past.empty());
+}
+
 }  // namespace dispatcher_test
