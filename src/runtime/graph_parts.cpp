@@ -196,6 +196,8 @@ std::uint64_t reserve_graph_part() { return current().graphs.reserve(); }
 void install_graph_part(node_t from, const part_plan& plan) {
   engine& at = current();
   check_part(plan);
+  if (plan.own == 0)
+    throw call_error("a part of a graph that cannot be sent (it is that of the node that has compiled it)");
   at.graphs.install(plan.parts[plan.own].id, std::make_shared<graph_part>(at, from, plan));
   for (const std::uint32_t one : plan.neighbours) static_cast<void>(at.peer_of(plan.parts[one].node));
 }

@@ -4,6 +4,10 @@
 #include "offload/loopback_job.hpp"
 #include "runtime/engine.hpp"
 
+namespace ham::inline v1::detail {
+void install_graph_part(node_t from, const offload::detail::part_plan& plan);
+}
+
 namespace graph_parts_test {
 
 using namespace ham;
@@ -34,6 +38,20 @@ TEST_F(graph_parts, a_part_is_found_until_it_is_released) {
   parts.release(id);
   EXPECT_FALSE(parts.hold(id));
   EXPECT_EQ(parts.installed(), 0U);
+}
+
+/// It would tell its end to the graph, which is not here.
+TEST_F(graph_parts, takes_from_nobody_the_part_of_who_has_compiled_the_graph) {
+  auto& parts = current().graphs;
+  const std::uint64_t id = parts.reserve();
+  offload::detail::part_plan plan;
+  plan.parts = {{1, id}};
+  plan.stages.emplace_back();
+  plan.stages[0].kind = static_cast<std::uint8_t>(offload::detail::stage_kind::finish);
+  plan.stages[0].needs = 1;
+  plan.starting = {0};
+  EXPECT_THROW(ham::detail::install_graph_part(1, plan), call_error);
+  EXPECT_FALSE(parts.hold(id));
 }
 
 TEST_F(graph_parts, what_is_held_stays_until_it_is_let_go) {
