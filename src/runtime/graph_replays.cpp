@@ -379,11 +379,9 @@ void graph_replays::on_result(std::uint32_t replay_number, std::span<const std::
 }
 
 /// Replays of an installation that is no more have failed.
-bool graph_replays::take_result(node_t node, std::uint64_t part, std::uint32_t replay_number,
-                                std::span<const std::byte> value) noexcept {
-  if (where_ == nullptr || where_->parts.front().id != part) return false;
-  if (plan_.result_part != 0 && where_->parts[plan_.result_part].node == node) settle(replay_number, value);
-  return true;
+void graph_replays::take_result(node_t node, std::uint32_t replay_number, std::span<const std::byte> value) noexcept {
+  if (where_ == nullptr || plan_.result_part == 0 || where_->parts[plan_.result_part].node != node) return;
+  settle(replay_number, value);
 }
 
 void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, std::exception_ptr why) noexcept {
