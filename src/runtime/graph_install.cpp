@@ -77,6 +77,7 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
     std::shared_ptr<const installation> fresh = install_parts_on(processes);
     at_.waits.lock();
     std::swap(where_, fresh);
+    at_.graphs.expect_results(*this, where_->parts.front().id);
     // The loss of a node, while it was not known yet to have a part, was told to nobody.
     const auto is_lost = [this](const part_address& one) {
       const peer_hold who = at_.peers.hold(one.node);

@@ -118,7 +118,7 @@ std::size_t graph_parts::installed() const noexcept {
 void graph_parts::enlist(replay_owner& one) {
   at_.waits.lock();
   try {
-    owners_.push_back(&one);
+    owners_.insert(owners_.begin(), {0, &one});
   } catch (...) {
     at_.waits.unlock();
     throw;
@@ -128,12 +128,12 @@ void graph_parts::enlist(replay_owner& one) {
 
 void graph_parts::remove(replay_owner& one) noexcept {
   at_.waits.lock();
-  std::erase(owners_, &one);
+  std::erase_if(owners_, [&](const owner& listed) { return listed.of == &one; });
   at_.waits.unlock();
 }
 
 void graph_parts::lose(node_t node, const std::string& why) noexcept {
-  for (replay_owner* const one : owners_) one->lose(node);
+  for (const owner& one : owners_) one.of->lose(node);
   std::vector<std::shared_ptr<graph_part>> gone;
   const std::lock_guard guard(lock_);
   try {
@@ -155,23 +155,35 @@ void graph_parts::lose(node_t node, const std::string& why) noexcept {
 }
 
 bool graph_parts::expire(call_slot& slot) noexcept {
-  return std::any_of(owners_.begin(), owners_.end(), [&](replay_owner* one) { return one->expire(slot); });
+  return std::any_of(owners_.begin(), owners_.end(), [&](const owner& one) { return one.of->expire(slot); });
 }
 
 bool graph_parts::stop(call_slot& slot) noexcept {
-  return std::any_of(owners_.begin(), owners_.end(), [&](replay_owner* one) { return one->stop(slot); });
+  return std::any_of(owners_.begin(), owners_.end(), [&](const owner& one) { return one.of->stop(slot); });
+}
+
+void graph_parts::expect_results(replay_owner& of, std::uint64_t part) noexcept {
+  const auto listed = std::find_if(owners_.begin(), owners_.end(), [&](const owner& one) { return one.of == &of; });
+  if (listed == owners_.end()) return;
+  const auto behind = std::upper_bound(owners_.begin(), owners_.end(), part,
+                                       [](std::uint64_t wanted, const owner& one) { return wanted < one.results; });
+  listed->results = part;
+  if (behind <= listed)
+    std::rotate(behind, listed, listed + 1);
+  else
+    std::rotate(listed, listed + 1, behind);
 }
 
 void graph_parts::take_result(node_t node, std::uint64_t part, std::uint32_t replay,
                               std::span<const std::byte> value) noexcept {
-  for (replay_owner* const one : owners_) {
-    if (one->take_result(node, part, replay, value)) return;
-  }
+  const auto found = std::lower_bound(owners_.begin(), owners_.end(), part,
+                                      [](const owner& one, std::uint64_t wanted) { return one.results < wanted; });
+  if (part != 0 && found != owners_.end() && found->results == part) found->of->take_result(node, replay, value);
 }
 
 held_replay graph_parts::replay_of(const call_slot& slot) const noexcept {
-  for (replay_owner* const one : owners_) {
-    if (const std::uint32_t number = one->number_of(slot); number != 0) return {one->keep(), number};
+  for (const owner& one : owners_) {
+    if (const std::uint32_t number = one.of->number_of(slot); number != 0) return {one.of->keep(), number};
   }
   return {};
 }
@@ -196,6 +208,8 @@ std::uint64_t reserve_graph_part() { return current().graphs.reserve(); }
 void install_graph_part(node_t from, const part_plan& plan) {
   engine& at = current();
   check_part(plan);
+  if (plan.own == 0)
+    throw call_error("a part of a graph that cannot be sent (it is that of the node that has compiled it)");
   at.graphs.install(plan.parts[plan.own].id, std::make_shared<graph_part>(at, from, plan));
   for (const std::uint32_t one : plan.neighbours) static_cast<void>(at.peer_of(plan.parts[one].node));
 }

@@ -27,9 +27,8 @@ class replay_owner {
   [[nodiscard]] virtual bool stop(call_slot& slot) noexcept = 0;
   /// The number of the replay that the slot is of; 0: it is of none.
   [[nodiscard]] virtual std::uint32_t number_of(const call_slot& slot) const noexcept = 0;
-  /// The result of a replay, from `node`. False: `part` is not where its own results go.
-  [[nodiscard]] virtual bool take_result(node_t node, std::uint64_t part, std::uint32_t replay,
-                                         std::span<const std::byte> value) noexcept = 0;
+  /// The result of a replay, from `node`, for the part that expect_results() has named last.
+  virtual void take_result(node_t node, std::uint32_t replay, std::span<const std::byte> value) noexcept = 0;
   [[nodiscard]] virtual std::shared_ptr<replay_owner> keep() = 0;
 
   /// Tells the graph's nodes that a replay was stopped, unless they were told, or queues to them are full: then they
@@ -91,6 +90,8 @@ class graph_parts {
   void lose(node_t node, const std::string& why) noexcept;
   [[nodiscard]] bool expire(call_slot& slot) noexcept;
   [[nodiscard]] bool stop(call_slot& slot) noexcept;
+  /// Results of replays of a graph that was enlisted go to this part of it from now on.
+  void expect_results(replay_owner& of, std::uint64_t part) noexcept;
   /// A result of a replay has come from `node`; if that is over, nothing.
   void take_result(node_t node, std::uint64_t part, std::uint32_t replay, std::span<const std::byte> value) noexcept;
   /// None: the slot is not of a replay.
@@ -108,6 +109,10 @@ class graph_parts {
     std::uint32_t holds = 0;
     bool released = false;  ///< but held
   };
+  struct owner {
+    std::uint64_t results;  // the part that they go to; 0: none yet
+    replay_owner* of;
+  };
   friend class part_hold;
   void let_go(std::uint64_t id) noexcept;
   [[nodiscard]] const place* place_of(std::uint64_t id) const noexcept;
@@ -119,7 +124,7 @@ class graph_parts {
   ready_queue& due_;
   mutable base::biased_lock lock_;  ///< guards the places; held for some lines only
   std::vector<place> places_;
-  std::vector<replay_owner*> owners_;
+  std::vector<owner> owners_;  ///< by where results go: there may be many graphs
   std::uint64_t last_;
 };
 

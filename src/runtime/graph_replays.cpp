@@ -60,6 +60,7 @@ struct graph_replays::replay : continuation {
   call_slot* slot = nullptr;  // of its future; nullptr: it has settled
   std::uint32_t number = 0;
   bool filling = false;           // a thread gives it its inputs
+  std::atomic<bool> sent{false};  // by that thread: nodes may have begun it
   std::vector<std::byte> inputs;  // as a part is given them: each behind its size
   std::vector<std::byte> some;    // of them, for one part
   std::shared_ptr<const installation> where;
@@ -122,6 +123,7 @@ graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
   one.slot = &slot;
   one.number = next_++;
   one.filling = true;
+  one.sent.store(false, std::memory_order_relaxed);
   if (one.where != where_) one.where = where_;
   in_flight_.store(in_flight_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return &one;
@@ -184,6 +186,7 @@ void graph_replays::send(const replay_ticket& entered, const replay_options& how
   replay& one = entry_of(entered.number);
   if (how.deadline_ns != 0) at_.calls.add_deadline(entered.slot->id, how.deadline_ns);
   bool begun = false;
+  one.sent.store(true, std::memory_order_release);
   try {
     send_parts(one, entered.number, how.deadline_ns, begun);
   } catch (...) {
@@ -355,9 +358,10 @@ void graph_replays::announce_stop(std::uint32_t number) noexcept {
   at_.waits.unlock();
 }
 
+/// Of a replay that no node was told of no node has a result: abandon() knows of errors only.
 void graph_replays::settle(std::uint32_t number, std::span<const std::byte> value) noexcept {
   replay* const one = find(number);
-  if (one == nullptr) return;
+  if (one == nullptr || !one->sent.load(std::memory_order_acquire)) return;
   call_slot& slot = *one->slot;
   try {
     msg::reader from(value);
@@ -375,11 +379,9 @@ void graph_replays::on_result(std::uint32_t replay_number, std::span<const std::
 }
 
 /// Replays of an installation that is no more have failed.
-bool graph_replays::take_result(node_t node, std::uint64_t part, std::uint32_t replay_number,
-                                std::span<const std::byte> value) noexcept {
-  if (where_ == nullptr || where_->parts.front().id != part) return false;
-  if (plan_.result_part != 0 && where_->parts[plan_.result_part].node == node) settle(replay_number, value);
-  return true;
+void graph_replays::take_result(node_t node, std::uint32_t replay_number, std::span<const std::byte> value) noexcept {
+  if (where_ == nullptr || plan_.result_part == 0 || where_->parts[plan_.result_part].node != node) return;
+  settle(replay_number, value);
 }
 
 void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, std::exception_ptr why) noexcept {

@@ -48,8 +48,7 @@ class graph_replays final : public replay_observer,
   bool expire(call_slot& slot) noexcept override;
   bool stop(call_slot& slot) noexcept override;
   std::uint32_t number_of(const call_slot& slot) const noexcept override;
-  bool take_result(node_t node, std::uint64_t part, std::uint32_t replay,
-                   std::span<const std::byte> value) noexcept override;
+  void take_result(node_t node, std::uint32_t replay, std::span<const std::byte> value) noexcept override;
   std::shared_ptr<replay_owner> keep() override { return shared_from_this(); }
   void announce_stop(std::uint32_t number) noexcept override;
 

@@ -4,6 +4,10 @@
 #include "offload/loopback_job.hpp"
 #include "runtime/engine.hpp"
 
+namespace ham::inline v1::detail {
+void install_graph_part(node_t from, const offload::detail::part_plan& plan);
+}
+
 namespace graph_parts_test {
 
 using namespace ham;
@@ -34,6 +38,20 @@ TEST_F(graph_parts, a_part_is_found_until_it_is_released) {
   parts.release(id);
   EXPECT_FALSE(parts.hold(id));
   EXPECT_EQ(parts.installed(), 0U);
+}
+
+/// It would tell its end to the graph, which is not here.
+TEST_F(graph_parts, takes_from_nobody_the_part_of_who_has_compiled_the_graph) {
+  auto& parts = current().graphs;
+  const std::uint64_t id = parts.reserve();
+  offload::detail::part_plan plan;
+  plan.parts = {{1, id}};
+  plan.stages.emplace_back();
+  plan.stages[0].kind = static_cast<std::uint8_t>(offload::detail::stage_kind::finish);
+  plan.stages[0].needs = 1;
+  plan.starting = {0};
+  EXPECT_THROW(ham::detail::install_graph_part(1, plan), call_error);
+  EXPECT_FALSE(parts.hold(id));
 }
 
 TEST_F(graph_parts, what_is_held_stays_until_it_is_let_go) {
@@ -91,6 +109,45 @@ TEST_F(graph_parts, parts_of_a_node_that_is_lost_go) {
   EXPECT_FALSE(at.graphs.hold(other));
   EXPECT_TRUE(at.graphs.hold(own));
   EXPECT_EQ(at.graphs.installed(), 1U);
+}
+
+/// A graph that says which results it was given.
+struct asked_graph final : ham::detail::replay_owner {
+  void lose(node_t) noexcept override {}
+  bool expire(ham::detail::call_slot&) noexcept override { return false; }
+  bool stop(ham::detail::call_slot&) noexcept override { return false; }
+  std::uint32_t number_of(const ham::detail::call_slot&) const noexcept override { return 0; }
+  void take_result(node_t, std::uint32_t replay, std::span<const std::byte>) noexcept override {
+    results.push_back(replay);
+  }
+  std::shared_ptr<ham::detail::replay_owner> keep() override { return nullptr; }
+  void announce_stop(std::uint32_t) noexcept override {}
+  std::vector<std::uint32_t> results;
+};
+
+TEST_F(graph_parts, a_result_is_given_to_the_graph_that_it_is_of_only) {
+  auto& at = current();
+  std::vector<asked_graph> all(20);
+  for (asked_graph& one : all) at.graphs.enlist(one);
+  const auto expect_results = [&](std::size_t which, std::uint64_t part) {
+    at.locked([&] { at.graphs.expect_results(all[which], part); });
+  };
+  const auto take_result = [&](std::uint64_t part, std::uint32_t replay) {
+    at.locked([&] { at.graphs.take_result(1, part, replay, {}); });
+  };
+  for (std::size_t i = 0; i < 15; ++i) expect_results(i * 7 % 20, 100 + i * 7 % 20);
+  expect_results(7, 300);  // installed again
+  expect_results(14, 90);
+  for (std::uint64_t part = 0; part < 310; ++part) take_result(part, static_cast<std::uint32_t>(part));
+  at.graphs.remove(all[0]);
+  take_result(100, 1000);
+  for (std::size_t i = 0; i < 15; ++i) {
+    const std::size_t which = i * 7 % 20;
+    const auto part = static_cast<std::uint32_t>(which == 7 ? 300 : which == 14 ? 90 : 100 + which);
+    EXPECT_EQ(all[which].results, std::vector<std::uint32_t>{part}) << which;
+  }
+  for (std::size_t i = 15; i < 20; ++i) EXPECT_TRUE(all[i * 7 % 20].results.empty()) << "its parts are not there yet";
+  for (asked_graph& one : all) at.graphs.remove(one);
 }
 
 TEST_F(graph_parts, a_node_that_answers_is_told_to_who_asks) {

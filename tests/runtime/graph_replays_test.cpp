@@ -9,6 +9,25 @@
 
 namespace graph_replays_test {
 
+/// Runs `meanwhile` while it is encoded, which then fails.
+struct not_to_be_sent {
+  void (*meanwhile)();
+};
+
+}  // namespace graph_replays_test
+
+template <>
+struct ham::codec<graph_replays_test::not_to_be_sent> {
+  static std::size_t size(const graph_replays_test::not_to_be_sent&) { return 1; }
+  static void write(ham::msg::writer&, const graph_replays_test::not_to_be_sent& what) {
+    what.meanwhile();
+    throw std::runtime_error("not to be sent");
+  }
+  static graph_replays_test::not_to_be_sent read(ham::msg::reader&) { return {}; }
+};
+
+namespace graph_replays_test {
+
 using namespace ham;
 using namespace ham::test;
 using ham::offload::detail::current;
@@ -91,6 +110,25 @@ TEST_F(graph_replays, a_result_counts_once_if_it_is_of_this_replay_and_from_its_
   EXPECT_THROW(static_cast<void>(unreadable.get()), std::exception);
   gate = true;
   for (int i = 0; i < 20; ++i) EXPECT_EQ(step(i).get(), i);
+}
+
+std::uint64_t never_called(not_to_be_sent) { return 0; }
+
+/// Its storage is taken for an error otherwise, at an address that the node has chosen.
+TEST_F(graph_replays, a_result_does_not_come_before_the_replay_is_sent) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, fn<&never_called>, g.input<not_to_be_sent>()), {.in_flight = 1});
+  static std::uint64_t part = 0;
+  part = current().graphs.reserve() - 1;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THROW(static_cast<void>(step(not_to_be_sent{[] {
+                   std::array<std::byte, sizeof(std::uint64_t)> value;
+                   value.fill(std::byte{0x41});
+                   for (std::uint32_t replay = 1; replay < 4; ++replay) take_result(1, part, replay, value);
+                 }})),
+                 std::runtime_error);
+    EXPECT_EQ(step.in_flight(), 0U);
+  }
 }
 
 int sum_of(int a, int b) { return a + b; }
