@@ -73,10 +73,10 @@ class retried_call final : ham::detail::continuation {
     if (left_ == 0 || at == nullptr || !call_->has_failed()) return false;
     const node_t process = call_->node.load(std::memory_order_relaxed);
     if (ham::detail::ending_process(see_failure(*call_)) != process || !may_have_another(*at)) return false;
-    const std::int64_t timeout_ns = base::now_ns() + ham::detail::awaited_losses::timeout_ns;
+    std::int64_t until_ns = base::now_ns() + ham::detail::awaited_losses::timeout_ns;
+    if (to_.deadline_ns != 0) until_ns = std::min(until_ns, to_.deadline_ns);
     run = &on_awaited;
-    const std::int64_t late_ns = to_.deadline_ns == 0 ? timeout_ns : to_.deadline_ns;
-    if (at->run_when_lost(process, this, std::min(timeout_ns, late_ns))) return true;
+    if (at->run_when_lost(process, this, until_ns)) return true;
     run = &on_settled;
     return false;
   }
@@ -104,10 +104,13 @@ class retried_call final : ham::detail::continuation {
     send_again();
   }
 
-  /// Whether it says that the call has not run, which is true of its last repetition only.
+  /// Whether it says that the call has not run, which is true of its last repetition only, or why the last of several
+  /// processes ends.
   [[nodiscard]] bool hides_a_run(const std::exception_ptr& why) const noexcept {
+    if (!may_have_run_) return false;
+    if (ham::detail::ending_process(why) == call_->node.load(std::memory_order_relaxed)) return true;
     try {
-      return may_have_run_ && describe_error(why).outcome == call_outcome::not_run;
+      return describe_error(why).outcome == call_outcome::not_run;
     } catch (const std::bad_alloc&) {
       return true;
     }

@@ -73,6 +73,22 @@ TEST_F(retried_call, fails_with_the_reason_when_the_number_is_given_up) {
   EXPECT_EQ(runs, 1);
 }
 
+int ends_everywhere() {
+  const node_t here = offload::this_node();
+  throw detail::ending_failure("node " + std::to_string(here) + " failed: its device did", of(here));
+}
+
+TEST_F(retried_call, fails_with_the_first_reason_when_no_repetition_is_left) {
+  at_.numbers.set(1, 1, phase::up);
+  auto result = offload::async(offload::retry(1, 1), idempotent(fn<&ends_everywhere>));
+  ASSERT_TRUE(comes_to_wait());
+  at_.numbers.set(1, 2, phase::up);
+  at_.part_with(1, "its process died");
+  const std::string why = message_of<node_failure>([&] { static_cast<void>(result.get()); });
+  EXPECT_NE(why.find("node 1 failed: its device did"), std::string::npos) << why;
+  EXPECT_FALSE(waits());
+}
+
 TEST_F(retried_call, does_not_wait_for_ever_for_a_process_that_does_not_end) {
   at_.numbers.set(1, 1, phase::up);
   const std::string why = message_of<node_failure>([] {
