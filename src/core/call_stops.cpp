@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t look_interval_ns = 100'000;  // where the word says nothing, and may have been overwritten
 constexpr std::int64_t poll_interval_ns = 2'000;    // a poll of a socket takes a good part of that
+constexpr std::size_t min_buckets = 16;
 constexpr std::int64_t quick_ns = 500;  // a function that polls more often need not look at the clock each time
 
 }  // namespace
@@ -109,7 +110,9 @@ void call_stop::detach_after_fork() noexcept {
 std::shared_ptr<call_stop> call_stops::begin(std::shared_ptr<call_stop> one) {
   {
     std::lock_guard guard(mutex_);
-    all_.push_back(one);
+    if (count_ == buckets_.size()) grow();
+    push(*one);
+    ++count_;
   }
   call_stop* const at = one.get();
   at->begin();
@@ -118,31 +121,56 @@ std::shared_ptr<call_stop> call_stops::begin(std::shared_ptr<call_stop> one) {
 
 void call_stops::end(call_stop& one) noexcept {
   one.end();
-  std::shared_ptr<call_stop> gone;
   std::lock_guard guard(mutex_);
-  const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& other) { return other.get() == &one; });
-  if (found == all_.end()) return;
-  gone = std::move(*found);
-  *found = std::move(all_.back());
-  all_.pop_back();
+  if (buckets_.empty()) return;
+  call_stop** at = &buckets_[bucket_of(one.of())];
+  while (*at != nullptr && *at != &one) at = &(*at)->next_listed_;
+  if (*at == nullptr) return;
+  *at = std::exchange(one.next_listed_, nullptr);
+  --count_;
 }
 
 std::shared_ptr<call_stop> call_stops::find(const peer& from, std::uint32_t call) const {
   std::lock_guard guard(mutex_);
-  for (const auto& one : all_) {
-    if (one->of().from == &from && one->of().call == call) return one;
+  if (buckets_.empty()) return nullptr;
+  call_stop* one = buckets_[bucket_of({nullptr, &from, call})];
+  while (one != nullptr && (one->of().from != &from || one->of().call != call)) one = one->next_listed_;
+  return one == nullptr ? nullptr : one->shared_from_this();
+}
+
+/// Of the upper bits of a product, which depend on all of the factors' (Knuth's multiplicative hashing).
+std::size_t call_stops::bucket_of(const call_stop::origin& of) const noexcept {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+  const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(of.from) >> 4) * golden + of.call;
+  return static_cast<std::size_t>((key * golden) >> 32) & (buckets_.size() - 1);
+}
+
+/// mutex_ is held.
+void call_stops::push(call_stop& one) noexcept {
+  call_stop*& first = buckets_[bucket_of(one.of())];
+  one.next_listed_ = first;
+  first = &one;
+}
+
+/// As many buckets as calls, at least. mutex_ is held.
+void call_stops::grow() {
+  std::vector<call_stop*> before(std::max(min_buckets, 2 * buckets_.size()), nullptr);
+  before.swap(buckets_);
+  for (call_stop* one : before) {
+    while (one != nullptr) push(*std::exchange(one, one->next_listed_));
   }
-  return nullptr;
 }
 
 void call_stops::detach_after_fork() noexcept {
   base::renew(mutex_);
-  for (const auto& one : all_) one->detach_after_fork();
+  for (call_stop* one : buckets_) {
+    for (; one != nullptr; one = one->next_listed_) one->detach_after_fork();
+  }
 }
 
 std::size_t call_stops::running() const {
   std::lock_guard guard(mutex_);
-  return all_.size();
+  return count_;
 }
 
 }  // namespace ham::detail

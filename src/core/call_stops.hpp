@@ -64,6 +64,7 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
 
  private:
   friend class stop_state;
+  friend class call_stops;
   bool poll_node() noexcept;
   [[nodiscard]] std::uint32_t polls_to_skip(std::int64_t now_ns) noexcept;
 
@@ -78,9 +79,11 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
   const std::uint64_t mark_;
   std::atomic<std::int64_t> next_poll_ns_{0};
   std::atomic<std::int64_t> looked_ns_{0};
+  call_stop* next_listed_ = nullptr;  ///< in the same bucket; guarded by the lock of the list
 };
 
-/// Any thread.
+/// A hash table whose chains go through the calls: many may wait for a device, and listing one allocates nothing but,
+/// now and then, more buckets. Any thread.
 class call_stops {
  public:
   /// A call begins. What is given back keeps it listed; it ends when the last copy of it goes. Throws std::bad_alloc.
@@ -94,8 +97,13 @@ class call_stops {
  private:
   void end(call_stop& one) noexcept;
 
+  [[nodiscard]] std::size_t bucket_of(const call_stop::origin& of) const noexcept;
+  void push(call_stop& one) noexcept;
+  void grow();
+
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<call_stop>> all_;
+  std::vector<call_stop*> buckets_;  ///< none, or a power of two; whose calls live until end() has taken them out
+  std::size_t count_ = 0;
 };
 
 }  // namespace ham::detail

@@ -6,14 +6,14 @@
 #include <new>
 #include <typeinfo>
 
-#include "ham/msg/names.hpp"
+#include "core/node_loss.hpp"
 
 namespace ham::inline v1 {
 namespace {
 
 std::string current_type() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  return type == nullptr ? "foreign exception" : msg::canonical_name(type->name());
+  return type == nullptr ? "foreign exception" : detail::name_of_thrown(*type);
 }
 
 error_info info(error_kind kind, const std::exception& thrown) {

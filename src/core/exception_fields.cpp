@@ -7,8 +7,10 @@
 #include <ios>
 #include <system_error>
 #include <typeinfo>
+#include <utility>
 
 #include "base/numbers.hpp"
+#include "core/node_loss.hpp"
 #include "ham/error.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/offload/exceptions.hpp"
@@ -104,8 +106,9 @@ std::optional<encoded_exception> take_outcome_apart(const std::string& name) {
   try {
     throw;
   } catch (const node_failure& thrown) {
-    if (typeid(thrown) != typeid(node_failure)) return std::nullopt;
-    return encoded_exception{field_code::failure, name, thrown.what(),
+    const bool ending = typeid(thrown) == typeid(ending_failure);
+    if (!ending && typeid(thrown) != typeid(node_failure)) return std::nullopt;
+    return encoded_exception{ending ? field_code::ending : field_code::failure, name, thrown.what(),
                              as_text({thrown.node(), thrown.host(), thrown.pid(), thrown.function(), thrown.call(),
                                       static_cast<std::uint8_t>(thrown.outcome())})};
   } catch (const deadline_exceeded& thrown) {
@@ -133,7 +136,9 @@ std::exception_ptr make_with_outcome(std::uint8_t kind, const std::string& what,
   msg::reader from(reinterpret_cast<const std::byte*>(extra.data()), extra.size());
   const auto [node, host, pid, function, call, outcome] = msg::decode<failure_fields>(from);
   from.expect_end();
-  return std::make_exception_ptr(node_failure(what, {node, host, pid, function, call, outcome_of(outcome)}));
+  node_failure::details details{node, host, pid, function, call, outcome_of(outcome)};
+  if (kind == field_code::ending) return std::make_exception_ptr(ending_failure(what, std::move(details)));
+  return std::make_exception_ptr(node_failure(what, std::move(details)));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ using encoded_exception = std::tuple<std::uint8_t, std::string, std::string, std
 
 /// Codes on the wire of those that have fields.
 namespace field_code {
+inline constexpr std::uint8_t ending = 242;     ///< ending_failure: failure_fields
 inline constexpr std::uint8_t cancelled = 243;  ///< operation_cancelled: outcome
 inline constexpr std::uint8_t failure = 244;    ///< node_failure: failure_fields
 inline constexpr std::uint8_t deadline = 245;   ///< deadline_exceeded: outcome
@@ -25,7 +26,7 @@ inline constexpr std::uint8_t system = 250;     ///< std::system_error: value an
 }  // namespace field_code
 
 [[nodiscard]] constexpr bool has_fields(std::uint8_t code) noexcept {
-  return (code >= field_code::cancelled && code <= field_code::file) || code == field_code::system;
+  return (code >= field_code::ending && code <= field_code::file) || code == field_code::system;
 }
 
 /// Of the exception that is being handled, whose type is called `name`; nullopt if it is none of these, or of a type

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ham/msg/names.hpp"
+
 namespace ham::inline v1::detail {
 namespace {
 
@@ -29,6 +31,21 @@ std::exception_ptr make_node_failure(node_failure::details details, const std::s
   } catch (const node_failure&) {
     return std::current_exception();
   }
+}
+
+node_t ending_process(const std::exception_ptr& why) noexcept {
+  if (why == nullptr) return -1;
+  try {
+    std::rethrow_exception(why);
+  } catch (const ending_failure& failure) {
+    return failure.node();
+  } catch (...) {
+    return -1;
+  }
+}
+
+std::string name_of_thrown(const std::type_info& type) {
+  return msg::canonical_name((type == typeid(ending_failure) ? typeid(node_failure) : type).name());
 }
 
 }  // namespace ham::detail

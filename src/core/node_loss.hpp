@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <string>
+#include <typeinfo>
 
 #include "ham/error.hpp"
 
@@ -12,5 +13,18 @@ namespace ham::inline v1::detail {
 /// empty. Throws std::bad_alloc.
 [[nodiscard]] std::exception_ptr make_node_failure(node_failure::details details, const std::string& reason,
                                                    const std::string& last_events = {});
+
+/// The answer to a call by a process that ends because of what has failed the call: the loss of the process follows,
+/// and is that of this call, too. So it travels from node to node; programs see a ham::node_failure.
+class ending_failure final : public node_failure {
+ public:
+  using node_failure::node_failure;
+};
+
+/// The process that an error says this of; negative: of none.
+[[nodiscard]] node_t ending_process(const std::exception_ptr& why) noexcept;
+
+/// The name of an exception's type, for people: of an ending_failure that of a node_failure.
+[[nodiscard]] std::string name_of_thrown(const std::type_info& type);
 
 }  // namespace ham::detail

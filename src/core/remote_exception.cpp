@@ -16,6 +16,7 @@
 #include <variant>
 
 #include "core/exception_fields.hpp"
+#include "core/node_loss.hpp"
 #include "ham/error.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/names.hpp"
@@ -103,7 +104,7 @@ std::string text_or_nothing(const char* text) { return text == nullptr ? std::st
 
 encoded take_apart() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  const std::string name = type == nullptr ? "foreign exception" : msg::canonical_name(type->name());
+  const std::string name = type == nullptr ? "foreign exception" : name_of_thrown(*type);
   if (type != nullptr) {
     if (const auto user = find_registered(*type)) {
       std::string what;

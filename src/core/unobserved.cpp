@@ -15,8 +15,8 @@
 #include "base/immortal.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "core/node_loss.hpp"
 #include "ham/msg/handler_table.hpp"
-#include "ham/msg/names.hpp"
 
 namespace ham::inline v1 {
 
@@ -152,11 +152,11 @@ std::string describe(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& thrown) {
-    text = msg::canonical_name(abi::__cxa_current_exception_type()->name());
+    text = name_of_thrown(*abi::__cxa_current_exception_type());
     if (const char* const what = thrown.what(); what != nullptr && *what != '\0') text += std::string(": ") + what;
   } catch (...) {
     const std::type_info* const type = abi::__cxa_current_exception_type();
-    text = type == nullptr ? "a foreign exception" : msg::canonical_name(type->name());
+    text = type == nullptr ? "a foreign exception" : name_of_thrown(*type);
   }
   constexpr std::size_t max_length = 2000;
   if (text.size() > max_length) text = text.substr(0, max_length) + " ...";

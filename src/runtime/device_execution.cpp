@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "core/node_loss.hpp"
 #include "ham/msg/handler_table.hpp"
 
 namespace ham::inline v1::detail {
@@ -81,7 +82,7 @@ void device_execution::fail(const std::string& why, bool may_have_run) noexcept 
     what.function = name();
     what.call = call.call;
     what.outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
-    throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
+    throw ending_failure("node " + std::to_string(what.node) + " failed: " + why, what);
   });
 }
 

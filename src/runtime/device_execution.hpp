@@ -64,7 +64,8 @@ class device_execution {
   void cancel() noexcept;
   /// Answers the caller with the result, or with what the device has said against the call.
   void answer() noexcept;
-  /// Answers that the device has failed for the reason `why`. `may_have_run`: it was in a queue.
+  /// Answers that the device has failed for the reason `why`, and that the process ends. `may_have_run`: it was in a
+  /// queue.
   void fail(const std::string& why, bool may_have_run) noexcept;
   /// Answers with that: it was in no queue of the device.
   void refuse(const std::exception_ptr& why) noexcept;

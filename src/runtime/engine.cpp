@@ -93,6 +93,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       calls(this, waits, &report_abandoned),
       continuations(this, calls.due()),
       numbers(&calls.due()),
+      losses(calls.due()),
       reports(calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations, &counters, stage_messages()}),
       greetings(own, *table_, replies, waits),
@@ -145,6 +146,7 @@ engine::~engine() {
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
 void engine::settle_the_rest() {
   waits.lock();
+  losses.expire_all();
   settled.settle_all([this](call_slot& slot, slot_state outcome) { calls.settle(slot, outcome); });
   calls.fail_pending([this](call_slot& slot) {
     return slot.function == nullptr ? std::exception_ptr()
@@ -274,9 +276,9 @@ bool engine::progress(const call_slot* awaited) {
 bool engine::poll_once() {
   memory.move_started_on();
   const bool any = progress();
-  if (calls.next_deadline_ns() == base::never_ns) return any;
+  if (next_due_ns() == base::never_ns) return any;
   const std::int64_t now = base::now_ns();
-  if (now < calls.next_deadline_ns()) return any;
+  if (now < next_due_ns()) return any;
   expire_deadlines(now);
   return true;
 }

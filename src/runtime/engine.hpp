@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/own_counters.hpp"
+#include "core/awaited_losses.hpp"
 #include "core/batch_sender.hpp"
 #include "core/call_sender.hpp"
 #include "core/call_table.hpp"
@@ -153,6 +155,10 @@ class engine final : public called_node,
   [[noreturn]] void fail_access(peer& who);
   /// The same of a loss that has been noted, or has been waited for in vain.
   [[noreturn]] void throw_loss(peer& who) { throw_lost(who, nullptr, call_outcome::may_have_run); }
+  /// `what` is run once the loss of the process has been noted, and the job has been told, or at `until_ns`, or when
+  /// this node ends. False: it has been noted already, or will not be told here, and `what` is not run. From a thread
+  /// without a lock.
+  [[nodiscard]] bool run_when_lost(node_t process, continuation* what, std::int64_t until_ns) noexcept;
   /// Takes note of losses unless another thread does; whether that of `who` has been noted. Runs nothing that waits.
   [[nodiscard]] bool notice_loss(peer& who) noexcept;
   /// Takes note of peers that transports have reported as lost, unless another thread does.
@@ -220,6 +226,9 @@ class engine final : public called_node,
 
   void end_transfers() noexcept;
   void settle_the_rest();
+  [[nodiscard]] std::int64_t next_due_ns() const noexcept {
+    return std::min(calls.next_deadline_ns(), losses.next_ns());
+  }
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
   void report_missed(const call_slot& slot) noexcept;
@@ -339,6 +348,7 @@ class engine final : public called_node,
   call_table calls;
   continuation_runner continuations;
   replacements numbers;             ///< which processes supervised numbers stand for
+  awaited_losses losses;            ///< of processes that have said that they end
   event_reports reports;            ///< what the program is told of nodes
   dispatcher calls_in;              ///< what calls that have been received go through
   handshake greetings;              ///< what nodes tell each other when they meet

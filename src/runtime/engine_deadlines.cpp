@@ -9,6 +9,7 @@ void engine::expire_deadlines(std::int64_t now) {
   if (!waits.try_lock()) return;
   waits.rouse();
   calls.expire(now, [this](call_slot& slot) { expire(slot); });
+  losses.expire(now);
   while (const auto late = faults.take_due(now)) {
     if (peers.has(late->from)) receiver_.receive_held(peers[late->from], *late);
   }

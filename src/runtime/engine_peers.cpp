@@ -144,6 +144,22 @@ void engine::after_loss(node_t node, const std::string& why, peer_end how) noexc
   } catch (const std::exception&) {  // no memory, or there can be no more transports: they were never met
     ways.for_each_behind(node, [&](node_t one) { events.on_lost(one, {}); });
   }
+  losses.lost(node);
+}
+
+bool engine::run_when_lost(node_t process, continuation* what, std::int64_t until_ns) noexcept {
+  {
+    const std::lock_guard guard(waits);  // a loss is noted, and the job told, under it
+    if (process == self_ || is_ending() || !peers.has(process)) return false;
+    if (peers[process].state.load(std::memory_order_acquire) == peer_state::lost) return false;
+    try {
+      losses.add(process, what, until_ns);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+  waits.wake_if_asleep();  // not later than then
+  return true;
 }
 
 /// Whoever else has the receiving lock does it before it sleeps.

@@ -14,7 +14,7 @@ constexpr std::int64_t full_queue_pause_ns = 500'000;  // nobody says when a ful
 }  // namespace
 
 std::int64_t engine::check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) {
-  if (now >= calls.next_deadline_ns()) expire_deadlines(now);
+  if (now >= next_due_ns()) expire_deadlines(now);
   memory.move_started_on();
   if (now >= long_messages.due_ns()) [[unlikely]]
     trim_long_memory(now);
@@ -48,7 +48,7 @@ bool engine::wakes_up(const call_slot& awaited) noexcept {
 bool engine::arm() { return !events.pending() && self_endpoint_.empty() && !stop_.load() && transports_.arm(); }
 
 std::int64_t engine::next_wakeup_ns() const noexcept {
-  std::int64_t wake_at = std::min(calls.next_deadline_ns(), long_messages.due_ns());
+  std::int64_t wake_at = std::min(next_due_ns(), long_messages.due_ns());
   if (peers.filled_outboxes().load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
   if (memory.has_started()) wake_at = std::min(wake_at, base::now_ns() + started_pause_ns);
   if (const std::int64_t longest = transports_.max_sleep_ns(); longest != base::never_ns)

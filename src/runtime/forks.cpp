@@ -124,6 +124,7 @@ void engine::detach_after_fork() noexcept {
   graphs.detach_after_fork();
   groups.detach_after_fork();
   numbers.detach_after_fork();
+  losses.detach_after_fork();
   events.detach_after_fork();
   stop_.store(true);
   self_endpoint_.detach_after_fork();

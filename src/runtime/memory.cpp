@@ -152,6 +152,11 @@ raw_buffer allocate_bytes(destination& on, std::size_t bytes) {
 }
 
 void free_bytes(const destination& to, node_t owner, raw_buffer what) {
+  if (what.address == 0) {
+    throw buffer_error(
+        "cannot free a null buffer_ptr (it names no memory: default-constructed, of nullptr, or of an owner that was "
+        "moved from); free what allocate returned, and only where it is not null");
+  }
   engine& at = engine_for(to);
   const engine_scope scope(&at);
   destination on = to;

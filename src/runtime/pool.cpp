@@ -28,7 +28,7 @@ namespace {
 class repeated_task final : continuation, pool_waiter {
  public:
   repeated_task(std::shared_ptr<pool_state> with, repeatable_call what)
-      : continuation{[](continuation* self) { static_cast<repeated_task*>(self)->settled(); }},
+      : continuation{&on_settled},
         pool_waiter{[](pool_waiter& self, std::size_t to) noexcept { static_cast<repeated_task&>(self).go_to(to); }},
         state_(std::move(with)),
         what_(std::move(what)) {}
@@ -58,6 +58,8 @@ class repeated_task final : continuation, pool_waiter {
   }
 
  private:
+  static void on_settled(continuation* self) { static_cast<repeated_task*>(self)->settled(); }
+
   /// False: there is no room.
   bool enter_and_send(when_full policy) {
     for (;;) {
@@ -94,8 +96,15 @@ class repeated_task final : continuation, pool_waiter {
     }
   }
 
-  /// Its call has settled.
+  /// Its call has settled. If the process has answered that it ends, that is decided when it has, or has not.
   void settled() noexcept {
+    run = [](continuation* self) { static_cast<repeated_task*>(self)->conclude(); };
+    const std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
+    if (!state_->awaits_loss(place_, why, this)) conclude();
+  }
+
+  void conclude() noexcept {
+    run = &on_settled;
     if (std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
         why != nullptr && state_->is_loss(place_, why, true)) {
       drop_failure(*call_);

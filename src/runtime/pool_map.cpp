@@ -38,12 +38,20 @@ struct map_part {
 
 /// Elements on their way as one call. The map's while it makes and reads it, else its call's.
 struct chunk : continuation {
-  chunk(std::shared_ptr<arrivals> where, std::unique_ptr<pool_ticket> at, const map_part& what) noexcept
+  chunk(std::shared_ptr<arrivals> where, std::unique_ptr<pool_ticket> at, const map_part& what, bool repeats) noexcept
       : continuation{[](continuation* self) { static_cast<chunk*>(self)->settled(); }},
         destination(std::move(where)),
         ticket(std::move(at)),
-        part(what) {}
+        part(what),
+        may_repeat(repeats) {}
+  /// If the process has answered that it ends, it is known later whether this is lost with it.
   void settled() noexcept {
+    run = [](continuation* self) { static_cast<chunk*>(self)->arrive(); };
+    if (may_repeat && answer->has_failed() && ticket->of->awaits_loss(ticket->place, see_failure(*answer), this))
+      return;
+    arrive();
+  }
+  void arrive() noexcept {
     const std::shared_ptr<arrivals> to = destination;
     to->add(*this);  // from here on it may have gone
   }
@@ -51,6 +59,7 @@ struct chunk : continuation {
   std::shared_ptr<arrivals> destination;
   std::unique_ptr<pool_ticket> ticket;
   map_part part;
+  bool may_repeat;
   call_slot* answer = nullptr;
   chunk* next_arrived = nullptr;
 };
@@ -133,7 +142,7 @@ class map_loop {
   }
   /// False: the node is lost.
   bool send(std::unique_ptr<pool_ticket> ticket, const map_part& part) {
-    auto one = std::make_unique<chunk>(arrived_, std::move(ticket), part);
+    auto one = std::make_unique<chunk>(arrived_, std::move(ticket), part, plan_.may_repeat);
     try {
       one->answer = chunks_.send(destination_of(*one->ticket), part.begin, part.end);
     } catch (...) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "core/node_loss.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/executing.hpp"
 #include "runtime/forks.hpp"
@@ -253,6 +255,19 @@ void pool_state::exclude(std::size_t place, const std::exception_ptr& why) noexc
   hand_out(guard);
 }
 
+bool pool_state::is_of_place(std::size_t place, node_t process) const noexcept {
+  if (process == node(place)) return true;
+  const engine* const at = find_engine(runtime_);
+  return at != nullptr && at->numbers.number_of(process) == node(place);
+}
+
+bool pool_state::awaits_loss(std::size_t place, const std::exception_ptr& why, continuation* what) const noexcept {
+  const node_t process = ending_process(why);
+  engine* const at = find_engine(runtime_);
+  if (process < 0 || at == nullptr || !is_of_place(place, process)) return false;
+  return at->run_when_lost(process, what, base::now_ns() + awaited_losses::timeout_ns);
+}
+
 bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool sent) const noexcept {
   engine* const at = find_engine(runtime_);
   node_t process = -1;
@@ -263,8 +278,7 @@ bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool 
   } catch (...) {
     return false;
   }
-  const bool is_of_place = process == node(place) || (at != nullptr && at->numbers.number_of(process) == node(place));
-  if (!is_of_place) return false;
+  if (!is_of_place(place, process)) return false;
   if (!sent || at == nullptr) return true;
   const peer_hold who = at->peers.hold(process);
   return !who || who->state.load(std::memory_order_acquire) == peer_state::lost;

@@ -71,6 +71,9 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   /// Whether an error says that the node of `place` is lost. Of a call that was `sent`, the error may also be that of a
   /// call which its function has made, on whatever node: then this node must have lost it as well.
   [[nodiscard]] bool is_loss(std::size_t place, const std::exception_ptr& why, bool sent) const noexcept;
+  /// Whether an error says that the process of `place` ends because of it, while its loss has not been noted yet: then
+  /// `what` is run when that is, or when it has taken too long.
+  [[nodiscard]] bool awaits_loss(std::size_t place, const std::exception_ptr& why, continuation* what) const noexcept;
 
   /// Until no task is pending, or the runtime has ended.
   void await_idle() noexcept;
@@ -85,6 +88,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   struct return_notice;
 
   [[nodiscard]] std::size_t claim(std::size_t limit, bool also_restarting = false) noexcept;
+  [[nodiscard]] bool is_of_place(std::size_t place, node_t process) const noexcept;
   [[nodiscard]] bool awaits_return(std::size_t place) noexcept;
   void come_back(std::size_t place) noexcept;
   [[nodiscard]] std::size_t wait_for_place();

@@ -1,12 +1,16 @@
 // A call that is sent again when its process has died; it waits for the next one without a thread.
 #include "ham/offload/retry.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "core/node_loss.hpp"
 #include "core/replacements.hpp"
 #include "ham/error_info.hpp"
 #include "runtime/engine.hpp"
@@ -45,6 +49,7 @@ class retried_call final : ham::detail::continuation {
 
  private:
   static void on_settled(continuation* self) { static_cast<retried_call*>(self)->settled(); }
+  static void on_awaited(continuation* self) { static_cast<retried_call*>(self)->conclude(); }
   static void on_decided(continuation* self) { static_cast<retried_call*>(self)->send_again(); }
 
   void send(engine& at) {
@@ -58,6 +63,27 @@ class retried_call final : ham::detail::continuation {
   }
 
   void settled() noexcept {
+    if (!awaits_loss()) conclude();
+  }
+
+  /// The process has answered that it ends, because of this call or of another one that it had: the answer stands for
+  /// its loss, once that is noted and another process is on its way. True: this goes on then, maybe already.
+  [[nodiscard]] bool awaits_loss() noexcept {
+    engine* const at = target_->owner;
+    if (left_ == 0 || at == nullptr || !call_->has_failed()) return false;
+    const node_t process = call_->node.load(std::memory_order_relaxed);
+    if (ham::detail::ending_process(see_failure(*call_)) != process || !may_have_another(*at)) return false;
+    std::int64_t until_ns = base::now_ns() + ham::detail::awaited_losses::timeout_ns;
+    if (to_.deadline_ns != 0) until_ns = std::min(until_ns, to_.deadline_ns);
+    run = &on_awaited;
+    if (at->run_when_lost(process, this, until_ns)) return true;
+    run = &on_settled;
+    return false;
+  }
+
+  /// If it has not ended by now, the answer is what it says.
+  void conclude() noexcept {
+    run = &on_settled;
     std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
     if (why == nullptr || (!is_loss(why) && !hides_a_run(why))) {
       what_.hand_over(*call_, *target_);
@@ -78,10 +104,13 @@ class retried_call final : ham::detail::continuation {
     send_again();
   }
 
-  /// Whether it says that the call has not run, which is true of its last repetition only.
+  /// Whether it says that the call has not run, which is true of its last repetition only, or why the last of several
+  /// processes ends.
   [[nodiscard]] bool hides_a_run(const std::exception_ptr& why) const noexcept {
+    if (!may_have_run_) return false;
+    if (ham::detail::ending_process(why) == call_->node.load(std::memory_order_relaxed)) return true;
     try {
-      return may_have_run_ && describe_error(why).outcome == call_outcome::not_run;
+      return describe_error(why).outcome == call_outcome::not_run;
     } catch (const std::bad_alloc&) {
       return true;
     }
@@ -125,16 +154,21 @@ class retried_call final : ham::detail::continuation {
     attach(*call_, this);
   }
 
-  /// Of a call that could not be sent because the process that it was for has died: whether it is sent once more, which
-  /// is one of its repetitions.
-  [[nodiscard]] bool goes_on(const engine& at) noexcept {
-    if (left_ == 0 || to_.context != 0 || at.is_ending()) return false;
+  /// Whether another process may take the place of one that has died. A context is of one process.
+  [[nodiscard]] bool may_have_another(const engine& at) const noexcept {
+    if (to_.context != 0 || at.is_ending()) return false;
     try {
       const ham::detail::replacements::state now = at.numbers.of(to_.node);
-      if (!now.supervised || now.now == ham::detail::replacements::phase::given_up) return false;
+      return now.supervised && now.now != ham::detail::replacements::phase::given_up;
     } catch (const std::bad_alloc&) {
       return false;
     }
+  }
+
+  /// Of a call that could not be sent because the process that it was for has died: whether it is sent once more, which
+  /// is one of its repetitions.
+  [[nodiscard]] bool goes_on(const engine& at) noexcept {
+    if (left_ == 0 || !may_have_another(at)) return false;
     left_ -= 1;
     return true;
   }

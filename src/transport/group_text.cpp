@@ -37,9 +37,27 @@ std::size_t group_text::take_times() {
   return count_at(rest_, "star");
 }
 
-std::string_view group_text::take_settings() noexcept {
+/// Of two values of one key, one would be ignored, and which one is a guess.
+void group_text::expect_each_key_once(std::string_view settings) const {
+  std::vector<std::string_view> before;
+  for (std::size_t at = 0; at <= settings.size();) {
+    const std::string_view one = settings.substr(at, settings.find('/', at) - at);
+    if (one.empty()) refuse("no setting follows a \"/\": leave that away, or write KEY=VALUE behind it");
+    const std::string_view key = one.substr(0, one.find('='));
+    for (const std::string_view other : before) {
+      if (key != other.substr(0, other.find('='))) continue;
+      refuse("it sets \"" + std::string(key) + "\" twice, as \"" + std::string(other) + "\" and as \"" +
+             std::string(one) + "\": leave one of them away");
+    }
+    before.push_back(one);
+    at += one.size() + 1;
+  }
+}
+
+std::string_view group_text::take_settings() {
   if (!rest_.starts_with('/')) return {};
   const std::string_view settings = rest_.substr(1, std::min(rest_.find('@'), rest_.size()) - 1);
+  expect_each_key_once(settings);
   skip(settings.size() + 1);
   return settings;
 }

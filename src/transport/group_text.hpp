@@ -29,8 +29,9 @@ class group_text {
   [[nodiscard]] std::size_t take_count(std::size_t unsaid = 1);
   /// "*COUNT" likewise.
   [[nodiscard]] std::size_t take_times();
-  /// "/KEY=VALUE[/KEY=VALUE...]", without the first slash; empty if it is not there.
-  [[nodiscard]] std::string_view take_settings() noexcept;
+  /// "/KEY=VALUE[/KEY=VALUE...]", without the first slash; empty if it is not there. Refuses a slash without a setting
+  /// behind it, and a key that stands there twice.
+  [[nodiscard]] std::string_view take_settings();
   /// "@CORE[+CORE...]"; empty if it is not there.
   [[nodiscard]] std::vector<int> take_cores();
   /// Where cores cannot be given.
@@ -42,6 +43,8 @@ class group_text {
   void expect_end(std::string_view rest) const;
 
  private:
+  void expect_each_key_once(std::string_view settings) const;
+
   std::string_view all_;
   std::string_view part_;
   std::string_view rest_;

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
+#include <memory>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "core/peer.hpp"
@@ -35,6 +38,10 @@ class call_stops : public testing::Test {
  protected:
   std::shared_ptr<call_stop> make(std::atomic<std::uint64_t>* word, std::int64_t deadline = base::never_ns) {
     return std::make_shared<call_stop>(node_, call_stop::origin{nullptr, peers_.claim(1), 7}, deadline, word, mark);
+  }
+  std::shared_ptr<call_stop> list(const detail::peer* from, std::uint32_t id) {
+    return stops_.begin(
+        std::make_shared<call_stop>(node_, call_stop::origin{nullptr, from, id}, base::never_ns, &word_, mark));
   }
   static constexpr std::uint64_t mark = 0x200000007;
   stopped_node node_;
@@ -138,6 +145,37 @@ TEST_F(call_stops, a_call_is_listed_until_its_last_copy_goes) {
   EXPECT_EQ(node_.running, 0);
   word_ = mark;
   EXPECT_FALSE(token->requested()) << "nothing of its node is looked at any more";
+}
+
+TEST_F(call_stops, many_are_found_and_end_in_any_order) {
+  const std::array from{peers_.claim(1), peers_.claim(2)};
+  constexpr std::uint32_t calls = 1000;
+  std::vector<std::shared_ptr<call_stop>> running;
+  for (std::uint32_t i = 0; i < calls; ++i) running.push_back(list(from[i % 2], i / 2 << 12));
+  EXPECT_EQ(stops_.running(), calls);
+  for (std::uint32_t i = 0; i < calls; ++i) EXPECT_EQ(stops_.find(*from[i % 2], i / 2 << 12), running[i]);
+  EXPECT_EQ(stops_.find(*from[0], 1), nullptr);
+  for (std::uint32_t i = 0; i < calls; i += 3) running[i].reset();
+  for (std::uint32_t i = 0; i < calls; ++i) EXPECT_EQ(stops_.find(*from[i % 2], i / 2 << 12), running[i]);
+  running.clear();
+  EXPECT_EQ(stops_.running(), 0U);
+  EXPECT_EQ(stops_.find(*from[1], 0), nullptr);
+  EXPECT_EQ(node_.running, 0);
+}
+
+/// 10^5 calls may wait for a device: with a search through all of them this would be 10^10 steps.
+TEST_F(call_stops, as_many_as_wait_for_a_device_end_without_a_search_through_all) {
+  detail::peer* const from = peers_.claim(1);
+  constexpr std::uint32_t calls = 100'000;
+  std::vector<std::shared_ptr<call_stop>> running;
+  for (std::uint32_t i = 0; i < calls; ++i) running.push_back(list(from, i));
+  const std::int64_t begun_ns = base::now_ns();
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    ASSERT_EQ(stops_.find(*from, calls - 1 - i), running.back());
+    running.pop_back();
+  }
+  EXPECT_EQ(stops_.running(), 0U);
+  EXPECT_LT(base::now_ns() - begun_ns, 10'000'000'000);
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include <sstream>
 
 #include "core/exceptions_as_bytes.hpp"
+#include "core/node_loss.hpp"
+#include "core/remote_exception.hpp"
+#include "ham/error_info.hpp"
 #include "ham/offload/exceptions.hpp"
 
 namespace ham::inline v1::detail {
@@ -37,7 +40,31 @@ TEST(exception_fields, failures_of_nested_calls_keep_their_details) {
   }
 }
 
+TEST(exception_fields, failures_of_processes_that_end_say_so) {
+  const auto ending = through_bytes<node_failure>([] {
+    throw ending_failure("node 3 failed", {3, "there", 78, "f(int)", 6, call_outcome::may_have_run});
+  });
+  EXPECT_STREQ(ending.what(), "node 3 failed");
+  EXPECT_EQ(ending.node(), 3);
+  EXPECT_EQ(ending.pid(), 78);
+  EXPECT_EQ(ending.outcome(), call_outcome::may_have_run);
+  node_failure::details of_node_3;
+  of_node_3.node = 3;
+  const auto decoded = [](auto thrown) {
+    try {
+      throw thrown;
+    } catch (...) {
+      return decode_exception(encode_current_exception(), "f()", {});
+    }
+  };
+  const std::exception_ptr said = decoded(ending_failure("it ends", of_node_3));
+  EXPECT_EQ(ending_process(said), 3);
+  EXPECT_EQ(ham::describe_error(said).type, "ham::node_failure");
+  EXPECT_EQ(ending_process(decoded(node_failure("it was lost", of_node_3))), -1);
+}
+
 TEST(exception_fields, details_from_a_peer_are_checked) {
+  EXPECT_THROW(decode_exception(bytes_of(field_code::ending, "", "", ""), "f()", {}), protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", ""), "f()", {}), protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", std::string(60, '\xff')), "f()", {}),
                protocol_error);
@@ -85,7 +112,7 @@ TEST(exception_fields, a_system_error_needs_its_code) {
 
 TEST(exception_fields, nothing_else_has_them) {
   for (int code = 0; code < 256; ++code)
-    EXPECT_EQ(has_fields(static_cast<std::uint8_t>(code)), (code >= 243 && code <= 248) || code == 250) << code;
+    EXPECT_EQ(has_fields(static_cast<std::uint8_t>(code)), (code >= 242 && code <= 248) || code == 250) << code;
   try {
     throw std::runtime_error("plain");
   } catch (...) {

@@ -45,6 +45,21 @@ TEST(parse_nodes, targets_behind_one_sided_media) {
     problem_of(wrong);
 }
 
+TEST(parse_nodes, settings_that_are_said_twice_or_are_missing) {
+  for (const char* twice : {"cuda-emulated/linger=5/linger=7", "shm,cuda:2/blocks=4/linger=1/blocks=4@0",
+                            "cuda-emulated/memory=shared/memory=device+restart", "emulated/read=1/write=1/read=1",
+                            "tcp://a:1/each:cuda-emulated/linger=1/linger=2"}) {
+    const std::string what = problem_of(twice);
+    EXPECT_NE(what.find("\" twice, as \""), std::string::npos) << what;
+    EXPECT_NE(what.find("HAM_NODES=\"" + std::string(twice) + "\""), std::string::npos) << what;
+  }
+  for (const char* empty : {"cuda-emulated/", "cuda:2/@0", "emulated:2/read=1/", "cuda-emulated//linger=5",
+                            "mpi,each:cuda-emulated/", "cuda-emulated/+restart"}) {
+    const std::string what = problem_of(empty);
+    EXPECT_NE(what.find("no setting follows a \"/\""), std::string::npos) << what;
+  }
+}
+
 TEST(parse_nodes, groups) {
   const auto one = parse_nodes("shm");
   ASSERT_EQ(one.size(), 1U);

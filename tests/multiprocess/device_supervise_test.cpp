@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -23,6 +24,11 @@ using word = offload::buffer_ptr<std::uint64_t>;
 HAM_DEVICE int marked(int value) { return 2 * value + (device::detail::this_lane() != nullptr ? 1 : 0); }
 HAM_DEVICE std::uint64_t word_at(word at) { return *at.get(); }
 HAM_DEVICE void faults(int /*value*/) { device::trap("an illegal memory access was encountered"); }
+/// In the process of that id.
+HAM_DEVICE int faults_in(int process) {
+  if (::getpid() == process) device::trap("an illegal memory access was encountered");
+  return 7;
+}
 HAM_DEVICE int takes_ms(int time) {
   std::this_thread::sleep_for(std::chrono::milliseconds(time));
   return time;
@@ -38,6 +44,7 @@ HAM_DEVICE void never_ends(int /*value*/) {
 HAM_DEVICE_FUNCTION(device_supervise_test::marked, thread)
 HAM_DEVICE_FUNCTION(device_supervise_test::word_at, thread)
 HAM_DEVICE_FUNCTION(device_supervise_test::faults, block)
+HAM_DEVICE_FUNCTION(device_supervise_test::faults_in, block)
 HAM_DEVICE_FUNCTION(device_supervise_test::takes_ms, thread)
 HAM_DEVICE_FUNCTION(device_supervise_test::never_ends, thread)
 
@@ -79,6 +86,51 @@ TEST(faulty_device, gets_no_more_tasks_of_a_pool_than_it_has_places) {
   std::vector<offload::future<int>> tasks;
   for (int i = 0; i < 200; ++i) tasks.push_back(workers.async(idempotent(fn<&marked>), i));
   for (int i = 0; i < 200; ++i) EXPECT_EQ(tasks[static_cast<std::size_t>(i)].get(), 2 * i + 1) << "by the other node";
+}
+
+/// They are answered with the reason before the process is known to be lost.
+TEST(faulty_device, has_the_calls_that_it_had_repeated_by_its_next_process) {
+  const runtime rt(nodes("cuda-emulated:1+restart"));
+  for (int round = 0; round < 2; ++round) {
+    const pid_t before = offload::sync(1, fn<&own_pid>);
+    auto cause = offload::async(offload::retry(1, 20), idempotent(fn<&faults_in>), before);
+    std::vector<offload::future<int>> behind;  // more than the queue of a block holds
+    for (int i = 0; i < 50; ++i) behind.push_back(offload::async(offload::retry(1, 20), idempotent(fn<&marked>), i));
+    EXPECT_EQ(cause.get(), 7);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(behind[static_cast<std::size_t>(i)].get(), 2 * i + 1);
+    EXPECT_NE(offload::sync(1, fn<&own_pid>), before);
+  }
+}
+
+TEST(faulty_device, has_the_tasks_that_it_had_repeated_by_other_nodes) {
+  const runtime rt(nodes("cuda-emulated:2"));
+  offload::pool workers;
+  const pid_t first = offload::sync(1, fn<&own_pid>);
+  std::vector<offload::future<int>> tasks;
+  for (int i = 0; i < 50; ++i) tasks.push_back(workers.async(idempotent(fn<&faults_in>), first));
+  for (auto& one : tasks) EXPECT_EQ(one.get(), 7) << "by the other node";
+  EXPECT_EQ(workers.living(), 1U);
+}
+
+TEST(faulty_device, has_the_chunks_of_maps_that_it_had_repeated) {
+  const runtime rt(nodes("cuda-emulated:2+restart"));
+  offload::pool workers;
+  const std::vector<int> elements(200, offload::sync(1, fn<&own_pid>));
+  EXPECT_EQ(workers.map(elements, idempotent(fn<&faults_in>), {.chunk = 20}), std::vector<int>(200, 7));
+  EXPECT_EQ(workers.living(), 2U);
+}
+
+TEST(faulty_device, gives_its_reason_where_no_other_process_is_there) {
+  const runtime rt(nodes("cuda-emulated:2"));
+  offload::supervise(2, {.max_restarts = 1});
+  offload::pool workers(std::vector<node_t>{1});
+  for (const auto& what :
+       std::vector<std::function<void()>>{[] { offload::sync(offload::retry(2, 5), idempotent(fn<&faults>), 1); },
+                                          [&] { workers.async(idempotent(fn<&faults>), 1).get(); }}) {
+    const std::string why = failure_of(what);
+    EXPECT_TRUE(has(why, "an illegal memory access was encountered") && has(why, "faults")) << why;
+  }
+  EXPECT_EQ(workers.living(), 0U);
 }
 
 TEST(supervised_device, in_the_list_of_nodes) {

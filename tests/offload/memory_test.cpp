@@ -168,6 +168,15 @@ TEST_P(memory, foreign_and_damaged) {
                buffer_error);
 }
 
+TEST_P(memory, a_null_pointer_cannot_be_freed) {
+  for (const offload::buffer_ptr<int> null : {offload::buffer_ptr<int>(), offload::buffer_ptr<int>(nullptr, 1)}) {
+    EXPECT_NE(message_of<buffer_error>([&] { offload::free(null); }).find("cannot free a null buffer_ptr"),
+              std::string::npos);
+    EXPECT_NE(message_of<buffer_error>([&] { offload::free(1, null); }).find("free what allocate returned"),
+              std::string::npos);
+  }
+}
+
 TEST_P(memory, too_much) {
   EXPECT_THROW((void)offload::allocate<double>(1, std::numeric_limits<std::size_t>::max() / 4), buffer_error);
   EXPECT_THROW((void)offload::allocate<char>(1, std::numeric_limits<std::size_t>::max() / 2), std::bad_alloc);

@@ -43,6 +43,12 @@ TEST(device_messages, print_texts_and_numbers) {
   EXPECT_EQ(printed(UINT64_MAX), "18446744073709551615");
 }
 
+TEST(device_messages, print_that_a_text_is_not_there) {
+  const char* const nothing = nullptr;
+  EXPECT_EQ(printed("name: ", nothing, ", ", 3), "name: (null), 3");
+  EXPECT_EQ(printed(nothing), "(null)");
+}
+
 TEST(device_messages, print_no_more_than_a_message_holds) {
   const std::string text(150, 'x');
   const std::string line = printed(text.c_str(), text.c_str(), 5);

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "core/node_loss.hpp"
 #include "ham/offload/pool.hpp"
 #include "offload/loopback_job.hpp"
 #include "runtime/engine.hpp"
@@ -123,6 +126,53 @@ TEST_F(pool_state_of_two, errors_of_calls_that_a_task_has_made_are_no_losses) {
   EXPECT_TRUE(state.is_loss(0, loss_of(2), false));
   ham::detail::current().part_with(2, "it was to go", ham::detail::peer_end::left);
   EXPECT_TRUE(state.is_loss(0, loss_of(2), true));
+}
+
+ham::detail::ending_failure ending(node_t node) {
+  node_failure::details what;
+  what.node = node;
+  return {"node " + std::to_string(node) + " ends", std::move(what)};
+}
+std::exception_ptr end_of(node_t node) { return std::make_exception_ptr(ending(node)); }
+
+struct noted : ham::detail::continuation {
+  noted() : continuation{[](continuation* self) { ++static_cast<noted*>(self)->times; }} {}
+  int times = 0;
+};
+
+TEST_F(pool_state_of_two, the_loss_of_a_process_that_says_that_it_ends_is_waited_for) {
+  noted what;
+  EXPECT_FALSE(state.awaits_loss(0, loss_of(2), &what)) << "this may be said of any failure";
+  EXPECT_FALSE(state.awaits_loss(0, end_of(1), &what)) << "another node";
+  EXPECT_FALSE(state.awaits_loss(0, nullptr, &what));
+  EXPECT_TRUE(state.awaits_loss(0, end_of(2), &what));
+  EXPECT_FALSE(state.is_loss(0, end_of(2), true));
+  EXPECT_EQ(what.times, 0);
+  ham::detail::current().part_with(2, "its process died");
+  EXPECT_EQ(what.times, 1);
+  EXPECT_TRUE(state.is_loss(0, end_of(2), true));
+  EXPECT_FALSE(state.awaits_loss(0, end_of(2), &what)) << "it is known";
+}
+
+int ends_on_node_1(int value) {
+  if (offload::this_node() == 1) throw ending(1);
+  return value;
+}
+
+using pool_of_two = two_targets;
+
+TEST_F(pool_of_two, calls_that_a_node_had_when_it_failed_go_to_another_one) {
+  ham::detail::engine& at = ham::detail::current();
+  offload::pool workers;
+  std::vector<offload::future<int>> tasks;
+  for (int i = 0; i < 4; ++i) tasks.push_back(workers.async(idempotent(fn<&ends_on_node_1>), i));
+  ASSERT_TRUE(eventually([&] {
+    at.poll_once();
+    return at.losses.next_ns() != base::never_ns;
+  }));
+  at.part_with(1, "its process died");
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(tasks[static_cast<std::size_t>(i)].get(), i);
+  EXPECT_EQ(workers.living(), 1U);
 }
 
 }  // namespace pool_state_test

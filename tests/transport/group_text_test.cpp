@@ -61,6 +61,19 @@ TEST(group_text, settings_end_at_the_cores) {
   EXPECT_EQ(none.rest(), "@1");
 }
 
+TEST(group_text, refuses_settings_that_say_nothing_or_are_said_twice) {
+  const auto settings = [](group_text& text) { static_cast<void>(text.take_settings()); };
+  EXPECT_EQ(refusal_of_second("/read=5/write=7/read=9@1", settings),
+            "HAM_NODES=\"first,second\": cannot use \"/read=5/write=7/read=9@1\" (it sets \"read\" twice, as "
+            "\"read=5\" and as \"read=9\": leave one of them away) write it so");
+  EXPECT_NE(refusal_of_second("/read=5/read=5", settings).find("\"read\" twice"), std::string::npos);
+  EXPECT_NE(refusal_of_second("/read/read=5", settings).find("\"read\" twice"), std::string::npos);
+  EXPECT_EQ(refusal_of_second("/read=5/reads=5/rea=5", settings), "none");
+  for (const char* empty : {"/", "/@1", "//read=5", "/read=5/", "/read=5/@1", "/read=5//write=7"})
+    EXPECT_NE(refusal_of_second(empty, settings).find("no setting follows a \"/\": leave that away"), std::string::npos)
+        << empty;
+}
+
 TEST(group_text, cores) {
   group_text some = second("@1+4-5");
   EXPECT_EQ(some.take_cores(), (std::vector<int>{1, 4, 5}));

@@ -19,6 +19,7 @@ inline constexpr std::size_t max_text = 200;  ///< characters of one part; a lon
 class print_writer {
  public:
   HAM_DEVICE void put(const char* text) noexcept {
+    if (text == nullptr) text = "(null)";  // as printf of many systems
     std::size_t length = 0;
     while (length < max_text && text[length] != '\0') ++length;
     const auto bytes = static_cast<std::uint8_t>(length);
