@@ -62,6 +62,35 @@ function(ham_timeout out seconds)
   set(${out} ${seconds} PARENT_SCOPE)
 endfunction()
 
+# The tests of a GoogleTest program as tests of CTest, each named PREFIX.suite.test. Under a sanitizer a process takes longer to
+# start than most tests to run, so there SHARDS processes share them, as PREFIX.1_of_SHARDS and so on; those of a new program
+# are one for about 100 tests. LABELS, TIMEOUT (of a test), TEST_FILTER, ENVIRONMENT.
+function(ham_discover_tests target prefix shards)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "LABELS;TIMEOUT;TEST_FILTER" "ENVIRONMENT")
+  if(NOT HAM_SANITIZE)
+    set(environment "")
+    if(arg_ENVIRONMENT)
+      set(environment ENVIRONMENT "${arg_ENVIRONMENT}")
+    endif()
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX ${prefix}.
+                         TEST_FILTER "${arg_TEST_FILTER}"
+                         PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ${environment})
+    return()
+  endif()
+  set(filter "")
+  if(arg_TEST_FILTER)
+    set(filter "--gtest_filter=${arg_TEST_FILTER}")
+  endif()
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    set(name ${prefix}.${shard}_of_${shards})
+    add_test(NAME ${name} COMMAND ${target} ${filter})
+    # Long ones first: what is begun last is waited for by idle cores.
+    set(environment GTEST_TOTAL_SHARDS=${shards} GTEST_SHARD_INDEX=${index} ${arg_ENVIRONMENT})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 COST 100 ENVIRONMENT "${environment}")
+  endforeach()
+endfunction()
+
 # Takes an element of HAM_EXTRA_TRANSPORTS, NAME=FOLDER, apart. A relative folder is one of the source tree.
 function(ham_extra_transport name folder element)
   if(NOT element MATCHES "^([a-z][a-z0-9_]*)=(.+)$")

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "bulk.hpp"
 #include "conformance/subject.hpp"
 
 namespace ham::inline v1::transport::conformance {
@@ -73,14 +74,13 @@ class contract : public testing::TestWithParam<std::string> {
   }
 
   void expect_echo(std::size_t size) {
-    bytes sent(size);
-    for (std::size_t i = 0; i < size; ++i) sent[i] = static_cast<std::byte>(i * 7 + size);
+    const bytes sent = test::growing_bytes(size, 7, size);
     send(order::echo, sent, static_cast<std::uint32_t>(size));
     const auto got = receive();
     ASSERT_TRUE(got) << size;
     ASSERT_EQ(got->head.key, static_cast<std::uint32_t>(order::echo));
     ASSERT_EQ(got->head.call, static_cast<std::uint32_t>(size));
-    ASSERT_EQ(got->bytes, sent) << size;
+    ASSERT_TRUE(test::same_bytes(got->bytes, sent)) << size;
   }
 
   std::unique_ptr<subject> subject_;
@@ -240,19 +240,15 @@ TEST_P(contract, memory_there_and_back) {
   for (const std::uint64_t size : {1ULL, 64ULL, 4096ULL, 10'000'000ULL}) {
     const std::uint64_t address = ask(order::allocate, pack(size));
     const std::uint64_t tag = word<std::uint64_t>(last_, 1);
-    bytes sent(size);
-    std::uint64_t sum = 0;
-    for (std::uint64_t i = 0; i < size; ++i) {
-      sent[i] = static_cast<std::byte>(i * 31);
-      sum += static_cast<std::uint64_t>(sent[i]);
-    }
+    bytes sent = test::growing_bytes(size, 31, 0);
+    const auto sum = test::sum_of<std::uint64_t>(sent.data(), size);
     ASSERT_EQ(to_->memory()->put(address, tag, sent.data(), size), access_result::done);
     EXPECT_EQ(ask(order::sum, pack(address, size)), sum) << "a frame after a put finds the bytes there";
     ask(order::fill, pack(address, size / 2, std::uint64_t{9}));
     bytes got(size);
     ASSERT_EQ(to_->memory()->get(address, tag, got.data(), size), access_result::done);
-    std::fill(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(size / 2), std::byte{9});
-    EXPECT_EQ(got, sent);
+    std::memset(sent.data(), 9, size / 2);
+    EXPECT_TRUE(test::same_bytes(got, sent)) << size;
     EXPECT_EQ(ask(order::free, pack(address, tag)), 1U);
   }
 }

@@ -1,4 +1,5 @@
 // The peer of the conformance suite.
+#include "bulk.hpp"
 #include "conformance/subject.hpp"
 
 namespace ham::inline v1::transport::conformance {
@@ -54,12 +55,7 @@ class peer_program {
         break;
       }
       case order::free: answer(from, head, pack(std::uint64_t{memory_.free(number(0), number(1))})); break;
-      case order::sum: {
-        std::uint64_t sum = 0;
-        for (std::uint64_t i = 0; i < number(1); ++i) sum += static_cast<std::uint64_t>(address[i]);
-        answer(from, head, pack(sum));
-        break;
-      }
+      case order::sum: answer(from, head, pack(test::sum_of<std::uint64_t>(address, number(1)))); break;
       case order::fill:
         std::memset(address, static_cast<int>(number(2)), number(1));
         answer(from, head, pack(std::uint64_t{1}));

@@ -44,6 +44,9 @@ int use_memory(int value) {
 }
 void (*const keep)() = &never_called;
 
+/// Of a thousand, with which a count of rounds is multiplied.
+int thousandths() { return rounds(sanitized() ? 200 : 1000); }
+
 bytes pack(int value) {
   bytes result(sizeof value);
   std::memcpy(result.data(), &value, sizeof value);
@@ -100,7 +103,7 @@ TEST_F(hostile_target_process, the_test_itself_can_call) {
 }
 
 TEST_F(hostile_target_process, all_low_keys) {
-  const auto count = static_cast<std::uint32_t>(std::min(rounds(1000) * 66, 0x10000));
+  const auto count = static_cast<std::uint32_t>(std::min(thousandths() * 66, 0x10000));
   const bytes payload(7, std::byte{1});  // the arguments of no function in this program
   constexpr std::uint32_t together = 32;
   for (std::uint32_t key = 0; key < count && !HasFailure();) {
@@ -162,7 +165,7 @@ TEST_F(hostile_target_process, long_messages_that_are_nowhere) {
   ASSERT_NO_FATAL_FAILURE(refused(pack_place({UINT64_MAX - 3, 8, 0, 1})));
   ASSERT_NO_FATAL_FAILURE(refused(pack_place({first, 4, area_layout::blocks, 1})));
   ASSERT_NO_FATAL_FAILURE(refused(pack_place({area_layout::bytes - 4, 4, 0, 1})));
-  for (int i = 0; i < rounds(100); ++i) {
+  for (int i = 0; i < rounds(sanitized() ? 20 : 100); ++i) {
     ASSERT_NO_FATAL_FAILURE(refused(pack_place({random_(), random_(), static_cast<std::uint32_t>(random_()), 1})));
   }
   if (target().full()) finish();
@@ -173,7 +176,7 @@ TEST_F(hostile_target_process, long_messages_that_are_nowhere) {
 }
 
 TEST_F(hostile_target_process, a_million_random_frames) {
-  const int count = rounds(1000) * 1000;
+  const int count = thousandths() * 1000;
   constexpr int a_connection = 32;
   const std::size_t handlers = msg::handler_table::local().size();
   bytes payload;
@@ -219,7 +222,7 @@ TEST_F(hostile_target_process, a_million_random_frames) {
 }
 
 TEST_F(hostile_target_process, random_words_in_the_rings_of_a_connection) {
-  const int count = rounds(1000) * 3;
+  const int count = thousandths() * 3;
   for (int i = 0; i < count && !HasFailure(); ++i) {
     const auto link = target().connect();
     if (random_() % 2 == 0) {
@@ -244,7 +247,7 @@ TEST_F(hostile_target_process, random_words_in_the_rings_of_a_connection) {
 }
 
 TEST_F(hostile_target_process, random_words_in_the_heaps) {
-  const int count = rounds(1000) * 2;
+  const int count = thousandths() * 2;
   base::mapping own(target().heap.get(), base::heap_data_offset);
   base::mapping peers(target().host_heap.get(), base::heap_data_offset);
   for (int i = 0; i < count && !HasFailure(); ++i) {
@@ -259,7 +262,7 @@ TEST_F(hostile_target_process, random_words_in_the_heaps) {
 }
 
 TEST_F(hostile_target_process, random_words_in_the_job_segment) {
-  const int count = rounds(1000) * 20;
+  const int count = thousandths() * 20;
   victim& at = target();
   auto* const words = reinterpret_cast<std::uint32_t*>(at.job);
   const auto outside_life_words = [&](std::size_t word) {

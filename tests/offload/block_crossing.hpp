@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <vector>
 
+#include "bulk.hpp"
 #include "ham/offload.hpp"
 
 namespace ham::inline v1::test {
@@ -27,8 +27,7 @@ inline void expect_block_crosses(node_t via, node_t to, std::size_t rows, std::s
   const matrix here{rows + 2, columns + 5};
   const matrix there{rows + 3, columns + 3};
   const matrix beyond{rows + 1, columns + 9};
-  std::vector<double> sent(here.size());
-  std::iota(sent.begin(), sent.end(), 1.0);
+  const std::vector<double> sent = numbered(here.size(), 1.0);
   const auto filled = [](node_t node, const matrix& shape) {
     offload::buffer<double> made(node, shape.size());
     offload::put_sync(std::vector<double>(shape.size(), -1.0).data(), made.ptr(), shape.size());
@@ -45,14 +44,12 @@ inline void expect_block_crosses(node_t via, node_t to, std::size_t rows, std::s
   offload::get(second.ptr() + beyond.begin(), got.data() + here.begin(), shape(beyond.pitch, here.pitch)).get();
 
   const auto expect = [&](const std::vector<double>& all, const matrix& of, const char* where) {
-    std::size_t wrong = 0;
-    for (std::size_t at = 0; at < all.size(); ++at) {
-      const std::size_t line = at / of.pitch - of.first_line;  // beyond `rows` if it is before the first
-      const std::size_t column = at % of.pitch - of.first_column;
-      const bool inside = at >= of.begin() && line < rows && column < columns;
-      wrong += all[at] != (inside ? sent[here.begin() + line * here.pitch + column] : -1.0) ? 1 : 0;
+    std::vector<double> right(of.size(), -1.0);
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::copy_n(sent.data() + here.begin() + row * here.pitch, columns, right.data() + of.begin() + row * of.pitch);
     }
-    EXPECT_EQ(wrong, 0U) << where << ", " << rows << " rows of " << columns << " through node " << via << " to " << to;
+    EXPECT_TRUE(same_bytes(all, right)) << where << ", " << rows << " rows of " << columns << " through node " << via
+                                        << " to " << to;
   };
   expect(got, here, "got");
   for (const auto& [node, shape_there, buffer] : {std::tuple{via, there, first.ptr()}, {to, beyond, second.ptr()}}) {

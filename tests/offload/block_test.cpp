@@ -18,7 +18,12 @@ class blocks : public either_way {};
 INSTANTIATE_TEST_SUITE_P(both, blocks, testing::Bool(), name_of_way);
 
 TEST_P(blocks, between_all_nodes) {
-  for (node_t via = 0; via <= 2; ++via) {
+#ifdef HAM_TEST_SANITIZED
+  constexpr node_t last = 1;  // node 2 is another target
+#else
+  constexpr node_t last = 2;
+#endif
+  for (node_t via = 0; via <= last; ++via) {
     for (node_t to = 0; to <= 2; ++to) expect_blocks_cross(via, to);
   }
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bulk.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -16,21 +17,22 @@ namespace then_call_test {
 class then_call_of : public either_way {};
 INSTANTIATE_TEST_SUITE_P(both, then_call_of, testing::Bool(), name_of_way);
 
-std::vector<int> numbers(std::size_t n, int start) {
-  std::vector<int> result(n);
-  std::iota(result.begin(), result.end(), start);
-  return result;
-}
-long total(const std::vector<int>& of) { return std::accumulate(of.begin(), of.end(), 0L); }
+#ifdef HAM_TEST_SANITIZED
+constexpr std::size_t large = std::size_t{9} << 18;  // numbers: more than a queue takes at once
+#else
+constexpr std::size_t large = std::size_t{4} << 20;
+#endif
+
+long total(const std::vector<int>& of) { return sum_of<long>(of.data(), of.size()); }
 
 long total_behind(const std::vector<int>& of, std::size_t first) {
-  return std::accumulate(of.begin() + static_cast<std::ptrdiff_t>(first), of.end(), 0L);
+  return sum_of<long>(of.data() + first, of.size() - first);
 }
 
 std::atomic<int> called{0};
 long sum(offload::buffer_ptr<int> at, std::size_t n) {
   ++called;
-  return std::accumulate(at.get(), at.get() + n, 0L);
+  return sum_of<long>(at.get(), n);
 }
 std::string name_and_node(const std::string& name, offload::buffer_ptr<int> at) {
   return name + "@" + std::to_string(offload::this_node()) + ":" + std::to_string(at[0]);
@@ -41,11 +43,11 @@ long fail(offload::buffer_ptr<int> at) { throw std::out_of_range(std::to_string(
 /// Sizes: none, in the call's message or by the caller, the largest of these, by itself, in the background.
 TEST_P(then_call_of, a_put_sees_its_bytes) {
   for (const node_t node : {0, 1, 2}) {
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1024}, std::size_t{16384},
-                                std::size_t{16385}, std::size_t{4} << 20}) {
+    for (const std::size_t n :
+         {std::size_t{0}, std::size_t{1}, std::size_t{1024}, std::size_t{16384}, std::size_t{16385}, large}) {
       const offload::buffer<int> there(node, n);
       for (int start = 0; start < 3; ++start) {
-        const std::vector<int> sent = numbers(n, start);
+        const std::vector<int> sent = numbered(n, start);
         auto result = offload::put(sent.data(), there.ptr(), n, then_call(fn<&sum>, there.ptr(), n));
         EXPECT_EQ(result.get(), total(sent)) << n << " on " << node;
       }
@@ -59,7 +61,7 @@ TEST_P(then_call_of, a_copy_sees_its_bytes) {
     for (const node_t to : {0, 1, 2}) {
       const offload::buffer<int> source(from, n);
       const offload::buffer<int> target(to, n);
-      const std::vector<int> sent = numbers(n, from + to);
+      const std::vector<int> sent = numbered(n, from + to);
       offload::put_sync(sent.data(), source.ptr(), n);
       EXPECT_EQ(offload::copy(source.ptr(), target.ptr(), n, then_call(fn<&sum>, target.ptr(), n)).get(), total(sent));
     }
@@ -83,10 +85,10 @@ TEST_P(then_call_of, every_spelling) {
 
 /// Ranges, buffers, rows and matrices instead of a pointer and a count.
 TEST_P(then_call_of, ranges_blocks_and_matrices) {
-  for (const std::size_t n : {std::size_t{12}, std::size_t{4} << 20}) {
+  for (const std::size_t n : {std::size_t{12}, large}) {
     const offload::buffer<int> there(1, n);
     const offload::buffer<int> other(2, n);
-    const std::vector<int> sent = numbers(n, 3);
+    const std::vector<int> sent = numbered(n, 3);
     const auto summed = then_call(fn<&sum>, there.ptr(), n);
     const auto summed_there = then_call(fn<&sum>, other.ptr(), n);
     const long all = total(sent);
@@ -142,7 +144,7 @@ TEST_P(then_call_of, runs_in_a_context_and_by_a_runtime) {
 }
 
 TEST_P(then_call_of, what_cannot_be_written_calls_nothing) {
-  for (const std::size_t n : {std::size_t{100}, std::size_t{4} << 20}) {
+  for (const std::size_t n : {std::size_t{100}, large}) {
     const std::vector<int> sent(n + 1);
     auto freed = offload::allocate<int>(1, n);
     offload::free(freed);

@@ -8,6 +8,7 @@
 #include <future>
 
 #include "base/settings.hpp"
+#include "bulk.hpp"
 #include "conformance/subject.hpp"
 #include "transport/tcp/listener.hpp"
 #include "transport/tcp/network.hpp"
@@ -47,11 +48,7 @@ inline std::pair<base::unique_fd, base::unique_fd> connected_to(int listening) {
   return {std::move(here), std::move(there)};
 }
 
-inline bytes pattern(std::size_t size) {
-  bytes result(size);
-  for (std::size_t i = 0; i < size; ++i) result[i] = static_cast<std::byte>(i * 7 + size);
-  return result;
-}
+inline bytes pattern(std::size_t size) { return ham::test::growing_bytes(size, 7, size); }
 
 template <class Done>
 bool eventually(Done done, std::chrono::milliseconds timeout = 20s) {
