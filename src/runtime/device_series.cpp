@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "core/call_stops.hpp"
 #include "ham/device/offloading.hpp"
 #include "ham/error.hpp"
@@ -100,7 +101,11 @@ void device_series::begin_next(element& in) noexcept {
   }
 }
 
-void device_series::throw_stopped() {
+/// Its deadline counts as the reason once it has passed.
+void device_series::throw_stopped() const {
+  const call_stop* const stop = state_->held.call().stop.get();
+  if (stop != nullptr && stop->deadline_ns() <= base::now_ns())
+    throw deadline_exceeded("a map has not executed all of a chunk before its deadline", call_outcome::may_have_run);
   throw operation_cancelled("a map was stopped before all of a chunk was executed", call_outcome::may_have_run);
 }
 

@@ -6,9 +6,12 @@
 #include <numeric>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
+#include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/pool.hpp"
+#include "ham/offload/stop.hpp"
 #include "runtime/device_job.hpp"
 
 namespace ham::inline v1::device_series_functions {
@@ -88,6 +91,25 @@ TEST_F(device_series_job, fails_when_its_node_ends) {
   calls.reset();
   EXPECT_THROW(mapped.get(), error) << "else nobody would end the wait for it";
   EXPECT_LT(run_so_far.load(), 20'000);
+}
+
+/// The caller leaves its own deadline aside, so that the device's node answers.
+TEST_F(device_series_job, answers_that_its_deadline_has_passed) {
+  using callable = std::remove_cv_t<decltype(fn<&takes_a_while>)>;
+  const auto chunk = offload::detail::chunk_maker<int, callable>::of(fn<&takes_a_while>);
+  const auto send = [&](const offload::destination& to) { return offload::async(to, chunk, from_zero(2'000)); };
+  auto late = send(offload::within(1, std::chrono::milliseconds(50)));
+  ASSERT_TRUE(ham::detail::keep_beyond_deadline(*offload::detail::future_access::slot(late)));
+  try {
+    static_cast<void>(late.get());
+    ADD_FAILURE() << "all elements were executed";
+  } catch (const deadline_exceeded& missed) {
+    EXPECT_EQ(missed.outcome(), call_outcome::may_have_run);
+    EXPECT_NE(std::string(missed.what()).find("all of a chunk"), std::string::npos) << missed.what();
+  }
+  auto stopped = send(offload::stoppable(1));
+  EXPECT_TRUE(stopped.request_stop(offload::when_stopped::after_answer));
+  EXPECT_THROW(static_cast<void>(stopped.get()), operation_cancelled);
 }
 
 TEST_F(device_series_job, is_a_loop_on_a_node_without_a_device) {

@@ -85,7 +85,8 @@ offload::supervision any_settings(const plan& what, node_t number, random_source
   how.max_restarts = 1 + random.below(6);
   how.within = std::array<std::chrono::nanoseconds, 3>{milliseconds(2), milliseconds(500),
                                                        milliseconds(60'000)}[random.below(3)];
-  if (number == watched_node) how.hang_after = milliseconds(30'000);  // the slowest links take 10 for a stream of calls
+  if (number == watched_node)
+    how.hang_after = milliseconds(30'000);  // a stream of calls over the slowest connections takes 10 s
   const int nodes = what.nodes != 0 ? what.nodes : nodes_of(what.seed);
   how.on_respawn = preparation(what.seed ^ random.next(), nodes, in);
   return how;

@@ -57,7 +57,7 @@ class device_series {
 
   void begin_next(element& in) noexcept;
   void note_failure() noexcept;
-  [[noreturn]] static void throw_stopped();
+  [[noreturn]] void throw_stopped() const;
   void note_stop() noexcept;
   void leave() noexcept;
 
