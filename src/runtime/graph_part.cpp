@@ -115,7 +115,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   const bytes* argument = nullptr;  // its only one, if that is a value of the frame
   stage_run* only_next = nullptr;   // all that waits for it, if that waits for nothing else
   bool follows_one = false;         // see stages_behind_one()
-  bool quick = false;               // see observed_execution::next()
+  std::atomic<bool> quick{false};   // see observed_execution::next(); its next iteration may begin on another thread
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
   bytes payload;                     // of several sources
@@ -383,6 +383,8 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
         ready.finished = true;
         break;
       case stage_kind::decision:
+        if (!plan_.stages[stage.what->entry].targets.empty()) observed.last.reset();  // sending may wait
+        break;
       case stage_kind::input: break;
     }
     stage.finish();
@@ -396,10 +398,12 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
   incoming_call call{&at_, &at_.own, gather(stage), stage.what->number, &function};
   call.sink = &stage;
   const base::observed_execution::call_of what{at_.self(), from_, function.key(), call.call, base::trace_kind::stage};
-  if (observed.last)
-    observed.stage->quick = observed.last->next(what, observed.stage->quick);
-  else
+  if (observed.last) {
+    std::atomic<bool>& quick = observed.stage->quick;
+    quick.store(observed.last->next(what, quick.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+  } else {
     observed.last.emplace(what, &at_.counters);
+  }
   observed.stage = &stage;
   try {
     function.handler(&call);
