@@ -41,7 +41,7 @@ TEST(exception_fields, failures_of_nested_calls_keep_their_details) {
 }
 
 TEST(exception_fields, failures_of_processes_that_end_say_so) {
-  const auto ending = through_bytes<node_failure>([] {
+  const auto ending = through_bytes<ending_failure>([] {
     throw ending_failure("node 3 failed", {3, "there", 78, "f(int)", 6, call_outcome::may_have_run});
   });
   EXPECT_STREQ(ending.what(), "node 3 failed");
