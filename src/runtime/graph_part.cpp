@@ -1,6 +1,7 @@
 // How a node executes its part of a graph: values are kept in frames, and stages begin when all is there.
 #include "runtime/graph_part.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -70,6 +71,7 @@ struct graph_part::ready_list {
   stage_run* last = nullptr;
   bool finished = false;
   std::span<const std::byte> result{};
+  node_t sending_to = 0;  // the process of the part that a stage's end is told
 };
 
 /// One stage in one frame: takes the result of its call, or the end of its transfer. Who has begun it and who ends it
@@ -115,6 +117,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   const bytes* argument = nullptr;  // its only one, if that is a value of the frame
   stage_run* only_next = nullptr;   // all that waits for it, if that waits for nothing else
   bool follows_one = false;         // see stages_behind_one()
+  bool sends_on = false;            // to other parts; the result of a replay never waits
   std::atomic<bool> quick{false};   // see observed_execution::next(); its next iteration may begin on another thread
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
@@ -193,6 +196,9 @@ std::unique_ptr<graph_part::frame> graph_part::make_frame() {
     made->stages[i].what = &plan_.stages[i];
     made->stages[i].value = &made->values[i];
     made->stages[i].only_next = only_behind(*made, i);
+    const std::vector<part_target>& targets = plan_.stages[i].targets;
+    made->stages[i].sends_on =
+        std::any_of(targets.begin(), targets.end(), [](const part_target& to) { return !to.is_result; });
     const std::vector<graph_argument>& sources = plan_.stages[i].sources;
     if (sources.size() == 1 && sources.front().value != no_stage)
       made->stages[i].argument = &made->values[sources.front().value];
@@ -341,7 +347,7 @@ graph_part::stage_run* graph_part::run_one(stage_run& stage, ready_list& ready, 
     stage_run* const next = stage.only_next;
     if (next != nullptr && ready.first == nullptr && !stage.failed) [[likely]]
       return next->take_turn() ? next : nullptr;
-    if (!stage.what->targets.empty()) observed.last.reset();  // no further one begins at once
+    if (stage.sends_on) observed.last.reset();  // which may wait
   } else {
     observed.last.reset();
     frame& in = *stage.in;
@@ -462,11 +468,11 @@ void graph_part::complete(stage_run& stage, ready_list& ready) noexcept {
       decide(stage, ready);
     else
       fan_out(in, stage.number, ready);
-  } catch (const node_failure& loss) {  // of a part that it was sent to
+  } catch (const node_failure& loss) {  // which may name the supervised number: another process may have it by now
     if (observer_ != nullptr)
-      observer_->on_lost(loss.node(), loss.what());
+      observer_->on_lost(ready.sending_to, loss.what());
     else
-      send_loss(at_, plan_.parts[0], loss.node(), loss.what());
+      send_loss(at_, plan_.parts[0], ready.sending_to, loss.what());
   } catch (...) {
     report(in, stage.number, std::current_exception());
   }
@@ -478,6 +484,7 @@ void graph_part::fan_out(frame& of, std::uint32_t stage, ready_list& ready) {
   for (const part_target& to : ended.targets) {
     const std::span<const std::byte> value =
         to.with_value ? std::span<const std::byte>(of.values[stage]) : std::span<const std::byte>();
+    ready.sending_to = plan_.parts[to.part].node;
     if (to.is_result)
       send_result(at_, plan_.parts[to.part], of.replay, value);
     else
