@@ -33,6 +33,9 @@ class device_calls {
   /// The device of this process, if `at` is the node that has it.
   [[nodiscard]] static device_calls* of(const engine* at) noexcept;
 
+  /// Whether that is the node that has the device of this process, or had it until it began to end. Any thread.
+  [[nodiscard]] static bool is_of(const engine* at) noexcept;
+
   /// The device of this process; nullptr: none. It stays while the lock of end_mutex() is held.
   [[nodiscard]] static device_calls* of_this_process() noexcept;
   [[nodiscard]] static std::mutex& end_mutex() noexcept;

@@ -11,7 +11,7 @@ namespace {
 struct process_device {
   std::mutex mutex;
   device_calls* calls = nullptr;
-  const engine* node = nullptr;
+  const engine* node = nullptr;  // stays when the device has ended
 };
 
 std::map<int, process_device> devices_of_processes;
@@ -24,10 +24,9 @@ std::mutex& device_calls::end_mutex() noexcept { return device_here().mutex; }
 
 device_calls* device_calls::of_this_process() noexcept { return device_here().calls; }
 
-device_calls* device_calls::of(const engine* at) noexcept {
-  const process_device& here = device_here();
-  return here.node == at ? here.calls : nullptr;
-}
+device_calls* device_calls::of(const engine* at) noexcept { return is_of(at) ? device_here().calls : nullptr; }
+
+bool device_calls::is_of(const engine* at) noexcept { return at != nullptr && device_here().node == at; }
 
 void device_calls::begin_in_process() noexcept {
   device_here().calls = this;
@@ -35,7 +34,6 @@ void device_calls::begin_in_process() noexcept {
 }
 
 void device_calls::end_in_process() noexcept {
-  device_here().node = nullptr;
   const std::lock_guard guard(end_mutex());
   device_here().calls = nullptr;
 }
