@@ -57,7 +57,9 @@ target_supervisor::plan this_test(node_t node) {
   return {node,
           {base::own_program(), std::string("--gtest_filter=") + test->test_suite_name() + "." + test->name(),
            "--gtest_brief=1"},
-          {}};
+          {},
+          {},
+          {"GTEST_TOTAL_SHARDS=1", "GTEST_SHARD_INDEX=0"}};  // all of it
 }
 
 /// The control socket of such a process, once it has the welcome that it expects; else -1.
