@@ -357,6 +357,16 @@ TEST_F(device_calls_job, leave_the_device_idle_after_a_while) {
   EXPECT_TRUE(test::eventually([this] { return state() == transport::residency::absent; }));
 }
 
+/// As while a node leaves: its contexts take calls until it has gone, and then their callers see its end.
+TEST_F(device_calls_job, never_run_on_the_processor_of_a_node_whose_device_has_ended) {
+  EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1);
+  calls.reset();
+  auto lost = offload::async(1, fn<&where_it_runs>);
+  EXPECT_FALSE(lost.wait_for(std::chrono::milliseconds(20)));
+  lost.detach();
+  EXPECT_EQ(offload::sync(2, fn<&where_it_runs>), 0) << "a node that has had none";
+}
+
 TEST_F(device_calls_job, stop_when_their_caller_wants_that) {
   auto begun = offload::allocate<std::uint64_t>(1, 1);
   const std::uint64_t zero = 0;
