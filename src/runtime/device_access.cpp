@@ -62,7 +62,9 @@ void* device_calls::stream_here() const noexcept {
   return driver_->stream_of(contexts::of_call() == 0 ? nullptr : this_thread.context);
 }
 
-bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
+/// Also when the device has ended: threads of contexts take calls until the node has gone. A processor would execute
+/// them with addresses of the device, and before others that the device has in its queues.
+bool has_device(const incoming_call& call) noexcept { return call.at->uses_device.load(std::memory_order_acquire); }
 
 bool device_has(const device::detail::function_entry& function) {
   if (device_calls::of_this_process() == nullptr) return true;
@@ -93,7 +95,10 @@ void pass_after_calls_on_device(const engine& at, const std::shared_ptr<device_f
 void run_on_device(incoming_call& call, const device_request& what) {
   const std::lock_guard guard(device_calls::end_mutex());  // threads of contexts may outlive the device
   device_calls* const to = device_calls::of(call.at);
-  if (to == nullptr) throw call_error("the device of this node has ended with its job");
+  if (to == nullptr) {  // of what waits for the answer, something may have run: it is one of many calls, or a stage
+    throw_ending(call, "its device has ended with its job",
+                 call.sink == nullptr ? call_outcome::not_run : call_outcome::may_have_run);
+  }
   to->submit(call, what);
 }
 

@@ -45,6 +45,7 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
   }
   thread_ = base::start_thread([this] { run(); });
   begin_in_process();
+  at.uses_device.store(true, std::memory_order_release);
 }
 
 device_calls::~device_calls() {

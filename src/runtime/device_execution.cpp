@@ -10,12 +10,27 @@
 #include "ham/msg/handler_table.hpp"
 
 namespace ham::inline v1::detail {
+namespace {
+
+std::string function_name_of(const incoming_call& call) {
+  return msg::handler_table::local().pretty_name(call.function->key());
+}
+
+}  // namespace
 
 device_execution::device_execution(const incoming_call& from, const device_request& what, std::uint32_t context)
     : held_(from), function_(what.function), answer_(what.answer), size_(what.size), context_(context) {}
 
-std::string device_execution::name() const {
-  return msg::handler_table::local().pretty_name(held_.call().function->key());
+std::string device_execution::name() const { return function_name_of(held_.call()); }
+
+void throw_ending(const incoming_call& call, const std::string& why, call_outcome outcome) {
+  node_failure::details what;
+  what.node = call.at->self();
+  what.pid = ::getpid();
+  what.function = function_name_of(call);
+  what.call = call.call;
+  what.outcome = outcome;
+  throw ending_failure("node " + std::to_string(what.node) + " failed: " + why, what);
 }
 
 std::string in_one_of(std::vector<std::string> names) {
@@ -74,16 +89,8 @@ void device_execution::answer() noexcept {
 }
 
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {
-  fail_with([&] {
-    const stoppable_call& call = held_.call();
-    node_failure::details what;
-    what.node = call.at->self();
-    what.pid = ::getpid();
-    what.function = name();
-    what.call = call.call;
-    what.outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
-    throw ending_failure("node " + std::to_string(what.node) + " failed: " + why, what);
-  });
+  const call_outcome outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
+  fail_with([&] { throw_ending(held_.call(), why, outcome); });
 }
 
 void device_execution::cancel() noexcept {

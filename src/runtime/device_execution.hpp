@@ -93,6 +93,9 @@ class device_execution {
   std::vector<std::byte> result_;
 };
 
+/// Throws what the caller is told if the node ends for the reason `why`.
+[[noreturn]] void throw_ending(const incoming_call& call, const std::string& why, call_outcome outcome);
+
 /// Where a device has failed that has executed these functions, for people; one with several blocks executes several.
 [[nodiscard]] std::string in_one_of(std::vector<std::string> names);
 

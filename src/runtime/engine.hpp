@@ -326,6 +326,8 @@ class engine final : public called_node,
   const std::uint64_t serial;
   /// The job that it belongs to, if there is one; outlives the engine's last call.
   job* owner = nullptr;
+  /// Whether it has, or has had, a device (device_calls.hpp), whose functions its processors never execute.
+  std::atomic<bool> uses_device{false};
   /// Threads that settle something of it right now (held_engine); it does not go before they have.
   std::atomic<int> holders{0};
   base::own_counters counters;  ///< that tools read

@@ -357,6 +357,26 @@ TEST_F(device_calls_job, leave_the_device_idle_after_a_while) {
   EXPECT_TRUE(test::eventually([this] { return state() == transport::residency::absent; }));
 }
 
+/// As while a node leaves: its contexts take calls until it has gone.
+TEST_F(device_calls_job, never_run_on_the_processor_of_a_node_whose_device_has_ended) {
+  offload::context queue(1);
+  EXPECT_EQ(offload::sync(queue, fn<&where_it_runs>), 1);
+  calls.reset();
+  const auto expect_not_run = [](const auto& call) {
+    try {
+      call();
+      ADD_FAILURE() << "it has run, with nothing of the device there";
+    } catch (const node_failure& failed) {
+      EXPECT_EQ(failed.node(), 1);
+      EXPECT_EQ(failed.outcome(), call_outcome::not_run);
+      EXPECT_NE(std::string(failed.what()).find("its device has ended"), std::string::npos) << failed.what();
+    }
+  };
+  expect_not_run([&] { static_cast<void>(offload::sync(queue, fn<&where_it_runs>)); });
+  expect_not_run([] { static_cast<void>(offload::sync(1, fn<&where_it_runs>)); });
+  EXPECT_EQ(offload::sync(2, fn<&where_it_runs>), 0) << "a node that has had none";
+}
+
 TEST_F(device_calls_job, stop_when_their_caller_wants_that) {
   auto begun = offload::allocate<std::uint64_t>(1, 1);
   const std::uint64_t zero = 0;

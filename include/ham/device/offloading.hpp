@@ -20,12 +20,12 @@ struct device_request {
   void (*answer)(incoming_call& call, const std::byte* result);
 };
 
-/// Whether functions of the node that has received the call run on a device.
+/// Whether functions of the node that has received the call run on a device, which may have ended.
 [[nodiscard]] bool has_device(const incoming_call& call) noexcept;
 /// Whether the device of this process, if there is one, has a version of the function. Any thread.
 [[nodiscard]] bool device_has(const device::detail::function_entry& function);
 /// Has it executed there, and answered by another thread, without waiting for either. Throws ham::call_error,
-/// std::bad_alloc.
+/// ham::node_failure (the device has ended), std::bad_alloc.
 void run_on_device(incoming_call& call, const device_request& what);
 /// Throws ham::call_error: a callable of this call holds a device function, which this node's processor would execute.
 [[noreturn]] void refuse_holder(const incoming_call& call);
