@@ -1,6 +1,7 @@
 // Nodes that are started again when they die: calls that wait, handles of the process before, limits, removal.
 // link: ham::ham
 // timeout: 300
+// serial: no
 #include "tcp_server.hpp"
 
 #include <atomic>
