@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "bulk.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 #include "runtime/engine_info.hpp"
@@ -148,7 +149,7 @@ TEST_F(hostile_frames, low_keys_in_a_batch) {
 
 TEST_F(hostile_frames, a_million_random_frames) {
 #ifdef HAM_TEST_SANITIZED
-  constexpr int count = 40'000;
+  constexpr int count = 15'000;
 #else
   constexpr int count = 1'000'000;
 #endif
@@ -201,7 +202,7 @@ TEST_F(hostile_frames, a_million_random_frames) {
 
 TEST_F(hostile_frames, random_bytes_in_the_rings_themselves) {
   std::mt19937_64 random(20260102);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < test::unless_sanitized(20'000, 4'000); ++i) {
     world::peer& one = random() % 2 == 0 ? here().friendly() : here().connect();
     auto* const words = reinterpret_cast<std::uint32_t*>(one.rings.lines(0));
     for (int k = 0; k < 256; ++k) words[k] = static_cast<std::uint32_t>(random());
@@ -290,7 +291,7 @@ TEST_F(hostile_frames, damaged_manifests) {
                                           "a short manifest"));
   }
   std::mt19937_64 random(20260103);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < test::unless_sanitized(3000, 1000); ++i) {
     bytes damaged = good;
     for (int k = 0; k < 1 + i % 4; ++k) damaged[random() % damaged.size()] = static_cast<std::byte>(random());
     (void)introduce(damaged);
