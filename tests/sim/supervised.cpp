@@ -28,7 +28,7 @@ bool supervised_numbers::knows(node_t number) const { return numbers_.contains(p
 
 bool supervised_numbers::supervises(node_t number) const {
   const auto found = numbers_.find(place_of(number));
-  return found != numbers_.end() && !found->second.removed;
+  return found != numbers_.end() && !found->second.removed && !ended_jobs_.contains(place_of(0));
 }
 
 void supervised_numbers::begin_respawn(node_t number, node_t process, std::uint64_t epoch) {

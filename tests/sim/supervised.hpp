@@ -20,7 +20,7 @@ class supervised_numbers {
   void release(node_t number);
   /// Whether it is, or was, a supervised number.
   [[nodiscard]] bool knows(node_t number) const;
-  /// And not removed.
+  /// And not removed, by a job that has not ended.
   [[nodiscard]] bool supervises(node_t number) const;
 
   /// on_respawn is called: the process is the next one of the number.
