@@ -145,8 +145,8 @@ class frame_header {
     return number;
   }
 
-  std::uint64_t
-      numbers_;  // key of a call, number of calls of a batch, stream of a fragment, replay; above it the id of a call
+  // Key of a call, number of calls of a batch, stream of a fragment, or replay; above it the id of a call.
+  std::uint64_t numbers_;
   std::uint32_t byte_;  // the kind, with the flag
 };
 

@@ -80,14 +80,11 @@ void peer::check_size(std::size_t size, const std::string& what) const {
 void peer::begin_reply(std::size_t size, reply_room& out) {
   sending.lock();
   bytes_sent.count(size);
-  if (unsent.empty() && size <= max_payload) [[likely]] {
-    out.data = to->reserve(size);
-    if (out.data != nullptr) [[likely]] {
-      out.to = this;
-      return;
-    }
-  }
-  begin_queued_reply(size, out);
+  out.data = room_at_once(size);
+  if (out.data != nullptr) [[likely]]
+    out.to = this;
+  else
+    begin_queued_reply(size, out);
 }
 
 /// The lock is held, but not while memory is allocated.

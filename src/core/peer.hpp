@@ -166,14 +166,9 @@ struct peer {
     const peer_state now = state.load(std::memory_order_acquire);
     return now == peer_state::greeting || now == peer_state::ready;
   }
-  /// Room in the ring for a reply, if there is some and nothing waits; nullptr: there is none. Under `sending`.
+  /// Room in the ring, if there is some and nothing waits; nullptr: there is none. Under `sending`.
   [[nodiscard]] std::byte* room_at_once(std::size_t size) {
-    if (!takes_replies() || !unsent.empty() || size > max_payload) [[unlikely]]
-      return nullptr;
-    std::byte* const room = to->reserve(size);
-    if (room != nullptr) [[likely]]
-      bytes_sent.count(size);
-    return room;
+    return unsent.empty() && size <= max_payload ? to->reserve(size) : nullptr;
   }
   /// Sends a reply that has memory of its own, or leaves it in the outbox, and gives the lock back. False: someone has
   /// to look after the outbox.

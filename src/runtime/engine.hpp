@@ -155,10 +155,10 @@ class engine final : public called_node,
   [[noreturn]] void fail_access(peer& who);
   /// The same of a loss that has been noted, or has been waited for in vain.
   [[noreturn]] void throw_loss(peer& who) { throw_lost(who, nullptr, call_outcome::may_have_run); }
-  /// `what` is run once the loss of the process has been noted, and the job has been told, or at `until_ns`, or when
-  /// this node ends. False: it has been noted already, or will not be told here, and `what` is not run. From a thread
-  /// without a lock.
-  [[nodiscard]] bool run_when_lost(node_t process, continuation* what, std::int64_t until_ns) noexcept;
+  /// Of a process that has said that it ends: `what` is run once its loss has been noted, and the job has been told, or
+  /// when that takes too long, or at the deadline (0: none), or when this node ends. False: it has been noted already,
+  /// or will not be told here, and `what` is not run. From a thread without a lock.
+  [[nodiscard]] bool run_when_lost(node_t process, continuation* what, std::int64_t deadline_ns = 0) noexcept;
   /// Takes note of losses unless another thread does; whether that of `who` has been noted. Runs nothing that waits.
   [[nodiscard]] bool notice_loss(peer& who) noexcept;
   /// Takes note of peers that transports have reported as lost, unless another thread does.

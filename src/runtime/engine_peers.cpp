@@ -147,13 +147,14 @@ void engine::after_loss(node_t node, const std::string& why, peer_end how) noexc
   losses.lost(node);
 }
 
-bool engine::run_when_lost(node_t process, continuation* what, std::int64_t until_ns) noexcept {
+bool engine::run_when_lost(node_t process, continuation* what, std::int64_t deadline_ns) noexcept {
+  const std::int64_t too_late_ns = base::now_ns() + awaited_losses::timeout_ns;
   {
     const std::lock_guard guard(waits);  // a loss is noted, and the job told, under it
     if (process == self_ || is_ending() || !peers.has(process)) return false;
     if (peers[process].state.load(std::memory_order_acquire) == peer_state::lost) return false;
     try {
-      losses.add(process, what, until_ns);
+      losses.add(process, what, deadline_ns == 0 ? too_late_ns : std::min(too_late_ns, deadline_ns));
     } catch (const std::bad_alloc&) {
       return false;
     }

@@ -92,11 +92,13 @@ class graph_part::stage_run final : public result_sink, public continuation {
   /// The stage that the calling thread begins; nullptr: none.
   static inline thread_local const stage_run* beginning = nullptr;
 
-  /// What it waited for has ended; it waits anew, for its next iteration. False: it waits for nothing, and a peer has
-  /// told the same twice. Of a stage that follows one.
-  [[nodiscard]] bool take_turn() noexcept {
-    if (pending.load(std::memory_order_relaxed) != 1) [[unlikely]]
-      return false;
+  /// It waits for one thing less. True: for nothing, so it may begin, and waits anew for its next iteration.
+  [[nodiscard]] bool count_down() noexcept {
+    std::uint32_t left = pending.load(std::memory_order_relaxed);
+    while (left != 0 && !follows_one &&
+           !pending.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    }
+    if (left != 1) return false;  // 0: it waited for nothing, and a peer has told the same twice
     pending.store(what->needs_again, std::memory_order_relaxed);
     return true;
   }
@@ -216,7 +218,7 @@ graph_part::stage_run* graph_part::only_behind(frame& of, std::uint32_t stage) c
 void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
   of.replay = replay;
   of.stopped.store(false, std::memory_order_relaxed);
-  for (stage_run& one : of.stages) one.pending.store(plan_.stages[one.number].needs, std::memory_order_relaxed);
+  for (stage_run& one : of.stages) one.pending.store(one.what->needs, std::memory_order_relaxed);
 }
 
 /// The frame of a replay, for a while; nullptr: it is over, or was given up.
@@ -301,16 +303,11 @@ bool graph_part::is_neighbour(node_t node) const noexcept {
 
 // ---- stages
 
-/// Each of these stages waits for one thing less. What may begin waits anew, for its next iteration.
+/// Each of these stages waits for one thing less.
 void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept {
   for (const std::uint32_t one : stages) {
     stage_run& stage = of.stages[one];
-    std::uint32_t left = stage.pending.load(std::memory_order_relaxed);
-    while (left != 0 && !stage.follows_one &&
-           !stage.pending.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-    }
-    if (left != 1) continue;  // 0: it waits for nothing, and a peer has told the same twice
-    stage.pending.store(stage.what->needs_again, std::memory_order_relaxed);
+    if (!stage.count_down()) continue;
     stage.next_ready = nullptr;
     (ready.first == nullptr ? ready.first : ready.last->next_ready) = &stage;
     ready.last = &stage;
@@ -346,7 +343,7 @@ graph_part::stage_run* graph_part::run_one(stage_run& stage, ready_list& ready, 
   if (stage.has_ended()) [[likely]] {
     stage_run* const next = stage.only_next;
     if (next != nullptr && ready.first == nullptr && !stage.failed) [[likely]]
-      return next->take_turn() ? next : nullptr;
+      return next->count_down() ? next : nullptr;
     if (stage.sends_on) observed.last.reset();  // which may wait
   } else {
     observed.last.reset();
@@ -381,8 +378,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
         begin_transfer(stage);
         return;
       case stage_kind::entry:
-        if (!plan_.stages[stage.number].sources.empty())
-          copy_value(stage.in->values[stage.number], source(*stage.in, stage.number, 0));
+        if (!stage.what->sources.empty()) copy_value(*stage.value, source(*stage.in, stage.number, 0));
         break;
       case stage_kind::finish:
         ready.result = gather(stage);
@@ -420,7 +416,7 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
 
 void graph_part::begin_transfer(stage_run& stage) {
   const engine_scope scope(&at_);
-  stage.moved = transfers_[plan_.stages[stage.number].key]();
+  stage.moved = transfers_[stage.what->key]();
   if (stage.moved->settled())
     stage.transferred();
   else
@@ -454,8 +450,8 @@ void graph_part::decide(stage_run& stage, ready_list& ready) {
   const std::span<const std::byte> last = source(in, stage.number, 1);
   if (last.size() != 1) throw protocol_error("a condition of a graph that is no truth value");
   const bool ends = last[0] != std::byte{0};
-  const std::uint32_t to = ends ? stage.number : plan_.stages[stage.number].entry;
-  const graph_argument& value = plan_.stages[stage.number].sources[0];
+  const std::uint32_t to = ends ? stage.number : stage.what->entry;
+  const graph_argument& value = stage.what->sources[0];
   if (value.value != to) copy_value(in.values[to], source(in, stage.number, 0));
   fan_out(in, to, ready);
 }

@@ -4,7 +4,6 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -280,7 +279,7 @@ namespace {
 void write_result(std::byte* at, std::size_t size, std::uint64_t part, std::span<const std::byte> value) noexcept {
   msg::writer to(at, size);
   to.number(part);
-  if (!value.empty()) std::memcpy(at + replayed_prefix_bytes, value.data(), value.size());
+  to.bytes(value.data(), value.size());
 }
 
 }  // namespace
@@ -289,7 +288,9 @@ void send_result(engine& at, const part_address& to, std::uint32_t replay, std::
   const std::size_t size = replayed_prefix_bytes + value.size();
   const frame_header head = frame_header::replayed(replay);
   if (peer* const who = at.peers.lock(to.node)) {
-    if (std::byte* const room = who->room_at_once(size)) [[likely]] {
+    std::byte* const room = who->takes_replies() ? who->room_at_once(size) : nullptr;
+    if (room != nullptr) [[likely]] {
+      who->bytes_sent.count(size);
       write_result(room, size, to.id, value);
       who->commit(head);
       return;

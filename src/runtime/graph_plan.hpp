@@ -73,6 +73,7 @@ struct graph_plan {
   std::vector<graph_transfer> transfers;
   std::vector<std::vector<std::uint32_t>> inputs;  ///< which a part is given, as places among those of a replay
   std::vector<const std::type_info*> types;        ///< of the inputs of a replay
+  std::uint32_t result_part = 0;                   ///< that sends the result; 0: the first one makes it itself
   /// Whether a part is given all inputs, in their order.
   [[nodiscard]] bool takes_all_inputs(std::size_t part) const noexcept {
     if (inputs[part].size() != types.size()) return false;
@@ -81,7 +82,6 @@ struct graph_plan {
     }
     return true;
   }
-  std::uint32_t result_part = 0;  ///< that sends the result; 0: the first one makes it itself
 };
 [[nodiscard]] graph_plan divide_graph(const finished_recording& graph, node_t self, std::uint32_t frames);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "core/node_loss.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/executing.hpp"
@@ -265,7 +264,7 @@ bool pool_state::awaits_loss(std::size_t place, const std::exception_ptr& why, c
   const node_t process = ending_process(why);
   engine* const at = find_engine(runtime_);
   if (process < 0 || at == nullptr || !is_of_place(place, process)) return false;
-  return at->run_when_lost(process, what, base::now_ns() + awaited_losses::timeout_ns);
+  return at->run_when_lost(process, what);
 }
 
 bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool sent) const noexcept {

@@ -1,15 +1,12 @@
 // A call that is sent again when its process has died; it waits for the next one without a thread.
 #include "ham/offload/retry.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "core/node_loss.hpp"
 #include "core/replacements.hpp"
 #include "ham/error_info.hpp"
@@ -73,12 +70,8 @@ class retried_call final : ham::detail::continuation {
     if (left_ == 0 || at == nullptr || !call_->has_failed()) return false;
     const node_t process = call_->node.load(std::memory_order_relaxed);
     if (ham::detail::ending_process(see_failure(*call_)) != process || !may_have_another(*at)) return false;
-    std::int64_t until_ns = base::now_ns() + ham::detail::awaited_losses::timeout_ns;
-    if (to_.deadline_ns != 0) until_ns = std::min(until_ns, to_.deadline_ns);
     run = &on_awaited;
-    if (at->run_when_lost(process, this, until_ns)) return true;
-    run = &on_settled;
-    return false;
+    return at->run_when_lost(process, this, to_.deadline_ns);
   }
 
   /// If it has not ended by now, the answer is what it says.
