@@ -9,6 +9,16 @@
 
 namespace ham::inline v1::test {
 
+/// How often something is repeated: `many` times, or `few` under a sanitizer, where it takes ten times as long.
+template <class Count>
+[[nodiscard]] constexpr Count unless_sanitized([[maybe_unused]] Count many, [[maybe_unused]] Count few) {
+#ifdef HAM_TEST_SANITIZED
+  return few;
+#else
+  return many;
+#endif
+}
+
 /// Bytes that grow by `step` from `first` on.
 [[nodiscard]] inline std::vector<std::byte> growing_bytes(std::size_t size, std::size_t step, std::size_t first) {
   std::vector<std::byte> result(size);

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "bulk.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 #include "runtime/engine_info.hpp"
@@ -96,11 +97,7 @@ class hostile_frames : public testing::Test {
 };
 
 /// More than there are functions. Where a connection takes long to make, some of the keys above stand for all.
-#ifdef HAM_TEST_SANITIZED
-constexpr std::uint32_t every_key_below = 0x1000;
-#else
-constexpr std::uint32_t every_key_below = 0x10000;
-#endif
+constexpr std::uint32_t every_key_below = unless_sanitized(0x10000U, 0x1000U);
 
 TEST_F(hostile_frames, the_test_itself_can_call) {
   ASSERT_NE(keep, nullptr);
@@ -147,11 +144,7 @@ TEST_F(hostile_frames, low_keys_in_a_batch) {
 }
 
 TEST_F(hostile_frames, a_million_random_frames) {
-#ifdef HAM_TEST_SANITIZED
-  constexpr int count = 40'000;
-#else
-  constexpr int count = 1'000'000;
-#endif
+  constexpr int count = unless_sanitized(1'000'000, 40'000);
   std::mt19937_64 random(20260101);
   const std::size_t handlers = msg::handler_table::local().size();
   world::peer* at = nullptr;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bulk.hpp"
 #include "ham/msg/names.hpp"
 
 namespace {
@@ -49,11 +50,7 @@ std::vector<std::string> hostile_names(std::size_t bytes) {
 }
 
 TEST(PrettyName, TakesWorkInProportionToTheLength) {
-#ifdef HAM_TEST_SANITIZED
-  constexpr std::size_t longest = 64'000;
-#else
-  constexpr std::size_t longest = 256'000;
-#endif
+  constexpr std::size_t longest = ham::test::unless_sanitized(256'000, 64'000);
   for (const std::size_t bytes : {std::size_t{1000}, std::size_t{16000}, longest}) {
     for (const std::string& name : hostile_names(bytes)) {
       const auto [text, steps] = ham::msg::pretty_with_cost(name);

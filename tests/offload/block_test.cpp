@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "bulk.hpp"
 #include "emulation.hpp"
 #include "offload/block_crossing.hpp"
 #include "offload/loopback_job.hpp"
@@ -18,11 +19,7 @@ class blocks : public either_way {};
 INSTANTIATE_TEST_SUITE_P(both, blocks, testing::Bool(), name_of_way);
 
 TEST_P(blocks, between_all_nodes) {
-#ifdef HAM_TEST_SANITIZED
-  constexpr node_t last = 1;  // node 2 is another target
-#else
-  constexpr node_t last = 2;
-#endif
+  constexpr node_t last = unless_sanitized(2, 1);  // node 2 is another target
   for (node_t via = 0; via <= last; ++via) {
     for (node_t to = 0; to <= 2; ++to) expect_blocks_cross(via, to);
   }

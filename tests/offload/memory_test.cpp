@@ -63,11 +63,7 @@ TEST_P(memory, copy_among_all_nodes) {
 
 /// So large that they go on beside the caller, where the transport can do that.
 TEST_P(memory, large_ones_in_flight_together) {
-#ifdef HAM_TEST_SANITIZED
-  constexpr std::size_t n = std::size_t{9} << 18;  // more than a queue takes at once
-#else
-  constexpr std::size_t n = std::size_t{4} << 20;
-#endif
+  constexpr std::size_t n = unless_sanitized(std::size_t{16} << 18, std::size_t{9} << 18);  // more than a queue takes
   const auto sent = numbers(n);
   offload::buffer<int> first(1, n);
   offload::buffer<int> second(2, n);

@@ -17,11 +17,8 @@ namespace then_call_test {
 class then_call_of : public either_way {};
 INSTANTIATE_TEST_SUITE_P(both, then_call_of, testing::Bool(), name_of_way);
 
-#ifdef HAM_TEST_SANITIZED
-constexpr std::size_t large = std::size_t{9} << 18;  // numbers: more than a queue takes at once
-#else
-constexpr std::size_t large = std::size_t{4} << 20;
-#endif
+/// Numbers: more than a queue takes at once.
+constexpr std::size_t large = unless_sanitized(std::size_t{16} << 18, std::size_t{9} << 18);
 
 long total(const std::vector<int>& of) { return sum_of<long>(of.data(), of.size()); }
 

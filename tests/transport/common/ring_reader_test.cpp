@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "bulk.hpp"
 #include "transport/common/line_ring.hpp"
 
 namespace ham::inline v1::transport {
@@ -105,11 +106,7 @@ TEST_F(line_ring, hostile_heads) {
 }
 
 TEST_F(line_ring, between_two_threads) {
-#ifdef HAM_TEST_SANITIZED
-  constexpr std::uint32_t count = 40'000;
-#else
-  constexpr std::uint32_t count = 200'000;
-#endif
+  constexpr std::uint32_t count = test::unless_sanitized(200'000U, 40'000U);
   std::thread sender([&] {
     for (std::uint32_t i = 0; i < count; ++i) {
       while (!send(i % 200, static_cast<std::byte>(i), i)) std::this_thread::yield();

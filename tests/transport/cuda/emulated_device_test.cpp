@@ -12,6 +12,7 @@
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
+#include "bulk.hpp"
 
 namespace ham::inline v1::emulated_device_functions {
 
@@ -301,11 +302,7 @@ TEST(emulated_device, executes_nothing_that_is_no_call) {
   const std::uint32_t functions = wire::count_functions();
   int refused = 0;
   const char* const set = std::getenv("HAM_TEST_ROUNDS");  // 50: a million
-#ifdef HAM_TEST_SANITIZED
-  constexpr int a_round = 2'000;
-#else
-  constexpr int a_round = 20'000;
-#endif
+  constexpr int a_round = test::unless_sanitized(20'000, 2'000);
   const int rounds = a_round * std::clamp(set == nullptr ? 1 : std::atoi(set), 1, 1000);
   for (int i = 0; i < rounds; ++i) {
     std::uint32_t function = static_cast<std::uint32_t>(random());
