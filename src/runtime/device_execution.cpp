@@ -20,8 +20,7 @@ std::string device_execution::name() const {
 
 std::string in_one_of(std::vector<std::string> names) {
   std::ranges::sort(names);
-  const auto rest = std::ranges::unique(names);
-  names.erase(rest.begin(), rest.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());  // clang 14 does not take libstdc++ 12's ranges::unique
   std::string text;
   for (const std::string& name : names)
     text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
