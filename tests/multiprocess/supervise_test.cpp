@@ -1,6 +1,7 @@
 // Nodes that are started again when they die: calls that wait, handles of the process before, limits, removal.
 // link: ham::ham
 // timeout: 300
+// serial: no
 #include "tcp_server.hpp"
 
 #include <atomic>
@@ -229,6 +230,25 @@ TEST(supervise, one_that_dies_while_it_is_rebuilt_is_replaced) {
   EXPECT_EQ(offload::sync(1, fn<&echo>, 4), 4);
   EXPECT_EQ(tries, 2);
   EXPECT_EQ(offload::process_of(1), 3);
+}
+
+/// What prepares it sees that as the loss of the process, and is waited for.
+TEST(supervise, the_job_may_end_while_a_process_is_prepared) {
+  std::atomic<bool> prepares{false};
+  std::string why;
+  {
+    runtime rt(nodes("shm:1"));
+    offload::supervision how;
+    how.on_respawn = [&](const offload::respawned& fresh) {
+      prepares = true;
+      why = message_of<node_failure>([&] { offload::sync(fresh.node, fn<&sleep_ms>, 60'000); });
+    };
+    offload::supervise(1, how);
+    kill_node(1);
+    EXPECT_TRUE(eventually([&] { return prepares.load(); }));
+    std::this_thread::sleep_for(50ms);  // for its call to be sent
+  }
+  EXPECT_NE(why.find("this node's runtime has ended"), std::string::npos) << why;
 }
 
 TEST(supervise, other_targets_find_it_as_well) {

@@ -30,9 +30,10 @@ struct observed final : ham::detail::replay_observer {
       reason = thrown.what();
     }
   }
-  void on_lost(node_t, const std::string&) noexcept override {}
+  void on_lost(node_t node, const std::string&) noexcept override { losses.push_back(node); }
   std::map<std::uint32_t, int> results;
   std::map<std::uint32_t, std::uint32_t> failures;
+  std::vector<node_t> losses;
   std::string reason;  ///< of the last one
 };
 
@@ -117,6 +118,25 @@ TEST_F(graph_part, inputs_that_cannot_be_read_fail_the_replay) {
   EXPECT_EQ(seen->failures.count(1), 1U);
   part->deliver(2, 7, {});  // there is no such port
   EXPECT_EQ(seen->failures.size(), 1U);
+}
+
+/// The error names the supervised number, which another process may have by now, or had first.
+TEST_F(graph_part, tells_which_process_it_cannot_send_to) {
+  graph_recording graph;
+  auto& function = call_of<std::decay_t<decltype(fn<&half_of>)>, int>::message::entry();
+  const std::uint32_t first = record_call(graph, 0, function, {{record_input(graph, typeid(int)), {}}});
+  const std::uint32_t second = record_call(graph, 2, function, {{first, {}}});
+  graph_plan plan = divide_graph(finish_recording(graph, second, {}), 0, 2);
+  plan.parts[0].stages[0].key = function.resolve();
+  plan.parts[0].parts = {{0, 1}, {2, 1}};
+  const auto sender = std::make_shared<ham::detail::graph_part>(current(), 0, plan.parts[0], seen);
+  using phase = ham::detail::replacements::phase;
+  current().numbers.set(7, 7, phase::restarting);
+  current().numbers.set(7, 2, phase::up);
+  current().part_with(2, "for a test");
+  sender->start(1, input(8));
+  EXPECT_EQ(seen->losses, std::vector<node_t>{2});
+  current().numbers.forget(7);
 }
 
 TEST_F(graph_part, loads_no_library_whoever_has_recorded_that) {

@@ -28,7 +28,7 @@ bool supervised_numbers::knows(node_t number) const { return numbers_.contains(p
 
 bool supervised_numbers::supervises(node_t number) const {
   const auto found = numbers_.find(place_of(number));
-  return found != numbers_.end() && !found->second.removed;
+  return found != numbers_.end() && !found->second.removed && !ended_jobs_.contains(place_of(0));
 }
 
 void supervised_numbers::begin_respawn(node_t number, node_t process, std::uint64_t epoch) {
@@ -72,7 +72,10 @@ void supervised_numbers::doom(node_t process) { doomed_.insert(place_of(process)
 
 bool supervised_numbers::is_doomed(node_t process) const { return doomed_.contains(place_of(process)); }
 
+void supervised_numbers::end_job() { ended_jobs_.insert(place_of(0)); }
+
 bool supervised_numbers::may_be_lost(node_t node) const {
+  if (ended_jobs_.contains(place_of(0))) return true;
   const auto of_number = numbers_.find(place_of(number_of(node)));
   return is_doomed(node) || (of_number != numbers_.end() && of_number->second.removed);
 }

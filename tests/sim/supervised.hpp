@@ -20,7 +20,7 @@ class supervised_numbers {
   void release(node_t number);
   /// Whether it is, or was, a supervised number.
   [[nodiscard]] bool knows(node_t number) const;
-  /// And not removed.
+  /// And not removed, by a job that has not ended.
   [[nodiscard]] bool supervises(node_t number) const;
 
   /// on_respawn is called: the process is the next one of the number.
@@ -37,6 +37,8 @@ class supervised_numbers {
   /// The process is about to end: what it does may fail from now on.
   void doom(node_t process);
   [[nodiscard]] bool is_doomed(node_t process) const;
+  /// The host of this thread's job ends: its calls that have not settled fail.
+  void end_job();
   /// Any process of the number, or the process.
   [[nodiscard]] bool may_be_lost(node_t node) const;
   /// Whether a call to the number, made when `epoch` was the latest one, may find a process that dies.
@@ -65,6 +67,7 @@ class supervised_numbers {
   std::map<int, number_record> numbers_;
   std::map<int, process_record> processes_;  // but for the first ones
   std::set<int> doomed_;
+  std::set<int> ended_jobs_;  ///< the places of their hosts
 };
 
 }  // namespace ham::sim

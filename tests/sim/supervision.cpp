@@ -22,7 +22,8 @@ class preparation {
   void operator()(const offload::respawned& fresh) const {
     supervised_numbers& numbers = the_oracle->numbers;
     numbers.begin_respawn(fresh.node, fresh.process, fresh.epoch);
-    if (offload::process_of(fresh.node) != fresh.process || offload::number_of(fresh.process) != fresh.node)
+    const bool is_known = offload::number_of(fresh.process) == fresh.node;
+    if (offload::process_of(fresh.node) != fresh.process || (!is_known && numbers.supervises(fresh.node)))
       running->fail("on_respawn does not find the process of its node");
     random_source random(seed_ * 1'000'003 + static_cast<std::uint64_t>(100 * fresh.node) + fresh.epoch);
     if (random.once_in(4) && may_end_processes(*world_)) {

@@ -76,6 +76,7 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
       expect_nothing_left(node);
   }
   the_oracle->expect_stops_seen(calls_before, made.may_be_lost, made.any);
+  the_oracle->numbers.end_job();  // on_respawn may be preparing a process
   if (made.any) some_were_lost = true;
   if (over == medium::loopback && number == 0) msg::thread_pool::process().shutdown();
 }

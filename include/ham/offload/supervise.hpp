@@ -31,7 +31,8 @@ struct supervision {
   std::chrono::nanoseconds hang_after{0};
   /// Rebuilds what calls need, before any other call reaches the new process. Called on a thread of the library, for
   /// one node at a time; its own calls to the number reach the new process, those of its continuations wait until it
-  /// has returned. If it throws, that process is ended, and this counts as its death.
+  /// has returned. If it throws, that process is ended, and this counts as its death. If the job ends meanwhile, its
+  /// calls fail, and the end of the job waits until it has returned.
   std::function<void(const respawned& fresh)> on_respawn{};
 };
 
