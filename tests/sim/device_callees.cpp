@@ -15,6 +15,8 @@ namespace {
 class device_part {
  public:
   explicit device_part(call_number call) : call_(call) {
+    if (world::device_here() != nullptr && device::detail::this_lane() == nullptr)
+      running->fail(the_oracle->describe(call) + " runs on the processor of a node with a device");
     the_oracle->begin_part(call, device::rank(), device::size());
     device::sync();
     if (device::rank() == 0) the_oracle->begin(call, world::node_here());
