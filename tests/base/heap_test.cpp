@@ -10,6 +10,8 @@
 #include <random>
 #include <thread>
 
+#include "bulk.hpp"
+
 namespace ham::inline v1::base {
 namespace {
 
@@ -116,7 +118,7 @@ TEST(heap, many_threads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&memory, i] {
-      for (int k = 0; k < 2000; ++k) {
+      for (int k = 0; k < test::unless_sanitized(2000, 500); ++k) {
         const std::size_t size = static_cast<std::size_t>(1 + k % 500);
         const auto got = memory.allocate(size);
         std::memset(got.address, i, size);

@@ -144,7 +144,7 @@ TEST_F(hostile_frames, low_keys_in_a_batch) {
 }
 
 TEST_F(hostile_frames, a_million_random_frames) {
-  constexpr int count = unless_sanitized(1'000'000, 40'000);
+  constexpr int count = unless_sanitized(1'000'000, 15'000);
   std::mt19937_64 random(20260101);
   const std::size_t handlers = msg::handler_table::local().size();
   world::peer* at = nullptr;
@@ -194,7 +194,7 @@ TEST_F(hostile_frames, a_million_random_frames) {
 
 TEST_F(hostile_frames, random_bytes_in_the_rings_themselves) {
   std::mt19937_64 random(20260102);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < test::unless_sanitized(20'000, 4'000); ++i) {
     world::peer& one = random() % 2 == 0 ? here().friendly() : here().connect();
     auto* const words = reinterpret_cast<std::uint32_t*>(one.rings.lines(0));
     for (int k = 0; k < 256; ++k) words[k] = static_cast<std::uint32_t>(random());
@@ -283,7 +283,7 @@ TEST_F(hostile_frames, damaged_manifests) {
                                           "a short manifest"));
   }
   std::mt19937_64 random(20260103);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < test::unless_sanitized(3000, 1000); ++i) {
     bytes damaged = good;
     for (int k = 0; k < 1 + i % 4; ++k) damaged[random() % damaged.size()] = static_cast<std::byte>(random());
     (void)introduce(damaged);

@@ -1,5 +1,6 @@
 // Targets that are other programs: how they are started, and what is said when they do not join.
 // link: ham::ham
+// serial: no
 #include "support.hpp"
 
 #include <sys/stat.h>

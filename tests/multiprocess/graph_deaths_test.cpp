@@ -189,7 +189,7 @@ class graph_deaths : public testing::Test {
 };
 
 TEST_F(graph_deaths, in_every_stage_settle_each_replay_once_and_leave_the_graph_usable) {
-  const int wanted = rounds(sanitized() ? 100 : 1000);
+  const int wanted = rounds(sanitized() ? 40 : 1000);
   std::vector<shape> shapes = all_shapes();
   for (std::size_t round = 0; deaths_ < wanted && !HasFailure(); ++round) {
     shape& one = shapes[round % shapes.size()];

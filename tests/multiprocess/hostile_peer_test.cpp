@@ -243,7 +243,7 @@ TEST_F(hostile_peer, cannot_stop_the_output_of_others) {
 
 /// HAM_TEST_HOSTILE_SECONDS: how long; HAM_TEST_SEED: a seed that was printed.
 TEST_F(hostile_peer, may_do_what_it_likes) {
-  const int seconds = setting("HAM_TEST_HOSTILE_SECONDS", 8);
+  const int seconds = setting("HAM_TEST_HOSTILE_SECONDS", sanitized() ? 4 : 8);
   auto seed =
       static_cast<std::uint64_t>(setting("HAM_TEST_SEED", static_cast<int>(std::random_device{}() & 0x7fffffffU)));
   std::printf("HAM_TEST_SEED=%llu HAM_TEST_HOSTILE_SECONDS=%d\n", static_cast<unsigned long long>(seed), seconds);

@@ -114,10 +114,10 @@ TEST(long_job, takes_no_more_of_anything) {
   ::setrlimit(RLIMIT_NOFILE, &soft);
   {
     runtime rt(nodes("shm:1"));
-    for (int i = 0; i < 64; ++i) cycle(i);
+    for (int i = 0; i < (sanitized() ? 24 : 64); ++i) cycle(i);
     const holdings host = settled(0);
     const holdings target = settled(1);
-    const int count = cycles(sanitized() ? 100 : 300);
+    const int count = cycles(sanitized() ? 40 : 300);
     for (int i = 0; i < count && !HasFatalFailure(); ++i) cycle(i);
     expect_flat(0, host);
     expect_flat(1, target);
@@ -151,9 +151,9 @@ TEST_P(long_job_over, takes_no_more_of_anything) {
     }
     ASSERT_FALSE(offload::alive(node));
   };
-  for (int i = 0; i < 16 && !HasFatalFailure(); ++i) cycle(i);
+  for (int i = 0; i < (sanitized() ? 8 : 16) && !HasFatalFailure(); ++i) cycle(i);
   const holdings before = settled(0);
-  const int count = cycles(sanitized() ? 24 : 64);
+  const int count = cycles(sanitized() ? 12 : 64);
   for (int i = 0; i < count && !HasFatalFailure(); ++i) cycle(i);
   expect_flat(0, before);
 }

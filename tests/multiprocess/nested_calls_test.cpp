@@ -18,13 +18,15 @@ int up(int depth) { return depth == 0 ? 0 : 1 + offload::sync(1, fn<&down>, dept
 
 int myself(int depth) { return depth == 0 ? 0 : 1 + offload::sync(offload::this_node(), fn<&myself>, depth - 1); }
 
+const int call_count = rounds(sanitized() ? 500 : 3000);
+
 void from_threads(int threads, int depth) {
   runtime rt(nodes("shm:1"));
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;
   for (int i = 0; i < threads; ++i) {
     callers.emplace_back([&] {
-      for (int call = 0; call < rounds(3000); ++call) wrong += offload::sync(1, fn<&down>, depth) != depth;
+      for (int call = 0; call < call_count; ++call) wrong += offload::sync(1, fn<&down>, depth) != depth;
     });
   }
   for (std::thread& one : callers) one.join();
@@ -44,13 +46,13 @@ TEST(nested_calls, both_nodes_begin) {
         for (int i = 0; i < calls; ++i) sum += offload::sync(0, fn<&up>, 4);
         return sum;
       },
-      rounds(3000));
+      call_count);
   std::thread second([] {
-    for (int i = 0; i < rounds(3000); ++i) EXPECT_EQ(offload::sync(1, fn<&down>, 4), 4);
+    for (int i = 0; i < call_count; ++i) EXPECT_EQ(offload::sync(1, fn<&down>, 4), 4);
   });
-  for (int i = 0; i < rounds(3000); ++i) EXPECT_EQ(offload::sync(1, fn<&down>, 4), 4);
+  for (int i = 0; i < call_count; ++i) EXPECT_EQ(offload::sync(1, fn<&down>, 4), 4);
   second.join();
-  EXPECT_EQ(there.get(), 4 * rounds(3000));
+  EXPECT_EQ(there.get(), 4 * call_count);
 }
 
 // ---- the limit of nesting

@@ -1,6 +1,7 @@
 // Targets that a waiting program has started beside itself (tcp://host:7000/each:shm) are nodes of the whole job.
 // link: ham::ham
 // timeout: 300
+// serial: no
 #include "support.hpp"
 #include "tcp_server.hpp"
 

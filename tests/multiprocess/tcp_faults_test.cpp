@@ -133,7 +133,7 @@ std::string answer_to(const std::string& address, std::span<const std::byte> wor
 TEST_P(tcp_faults, a_handshake_that_is_cut_anywhere_is_an_error_and_nothing_else) {
   const std::size_t bytes = bytes_of_a_start();
   ASSERT_GE(bytes, tcp::hello::bytes);
-  const std::size_t step = sanitized() ? 17 : 7;
+  const std::size_t step = sanitized() ? 31 : 13;
   for (std::size_t at = 0; at < std::min<std::size_t>(bytes, 1500); at += step) {
     fault cut;
     cut.cut_at = at;
@@ -152,7 +152,7 @@ TEST_P(tcp_faults, a_handshake_that_is_cut_anywhere_is_an_error_and_nothing_else
 TEST_P(tcp_faults, with_a_key_no_bit_of_a_handshake_can_be_changed) {
   if (!GetParam()) GTEST_SKIP() << "without a key nobody can tell";
   const std::size_t bytes = bytes_of_a_start();
-  const std::size_t step = sanitized() ? 29 : 11;
+  const std::size_t step = sanitized() ? 47 : 17;
   for (std::size_t at = 0; at < std::min<std::size_t>(bytes, 1500); at += step) {
     fault flip;
     flip.flip_at = at;
@@ -300,7 +300,7 @@ TEST_P(tcp_faults, ten_thousand_half_open_connections) {
   std::size_t most = 0;
   std::size_t opened = 0;
   const auto until = std::chrono::steady_clock::now() + 60s;
-  for (int batch = 0; batch < 20 && std::chrono::steady_clock::now() < until; ++batch) {
+  for (int batch = 0; batch < (sanitized() ? 10 : 20) && std::chrono::steady_clock::now() < until; ++batch) {
     if (crowd.size() >= 1000) crowd.erase(crowd.begin(), crowd.begin() + 500);
     for (int i = 0; i < 500; ++i) {
       crowd.push_back(connect_to(target().address()));

@@ -1,6 +1,7 @@
 // Batches: many calls as one message.
 #include <atomic>
 
+#include "bulk.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -192,7 +193,7 @@ TEST_F(batches, members_may_call_back) {
 
 TEST_F(batches, many_and_large_ones) {
   std::vector<offload::future<int>> results;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < unless_sanitized(20, 4); ++round) {
     offload::batch calls(1 + round % 2);
     for (int i = 0; i < 10000; ++i) results.push_back(calls.add(fn<&echo>, i));
   }

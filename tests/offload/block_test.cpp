@@ -141,7 +141,7 @@ TEST_P(blocks, of_memory_that_was_not_allocated_here) {
 }
 
 TEST_P(blocks, many_in_flight_and_waited_for_in_any_order) {
-  constexpr std::size_t rows = 2000, columns = 500;
+  constexpr std::size_t rows = unless_sanitized(2000, 1200), columns = 500;
   std::vector<double> sent(rows * columns, 3.0);
   offload::buffer<double> there(1, 4 * rows * columns);
   std::vector<offload::future<void>> parts;
@@ -155,7 +155,7 @@ TEST_P(blocks, many_in_flight_and_waited_for_in_any_order) {
   }
   std::vector<double> all(4 * rows * columns);
   offload::get_sync(there.ptr(), all.data(), all.size());
-  EXPECT_EQ(all, std::vector<double>(all.size(), 3.0));
+  EXPECT_TRUE(same_bytes(all, std::vector<double>(all.size(), 3.0)));
 }
 
 }  // namespace block_test

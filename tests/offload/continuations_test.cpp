@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/thread.hpp"
+#include "bulk.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -33,7 +34,7 @@ class continuations : public two_targets {
   continuations() { open = false; }
 };
 
-constexpr int long_chain = 100'000;
+constexpr int long_chain = unless_sanitized(100'000, 30'000);
 
 TEST_F(continuations, a_long_chain_of_then_takes_no_stack) {
   with_small_stack([] {

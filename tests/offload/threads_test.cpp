@@ -2,6 +2,7 @@
 #include <atomic>
 #include <numeric>
 
+#include "bulk.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -24,7 +25,8 @@ class host_threads : public two_targets {};
 TEST_F(host_threads, sync) {
   std::atomic<int> wrong{0};
   on_threads(8, [&](int thread) {
-    for (int i = 0; i < 2000; ++i) wrong += offload::sync(1 + (thread + i) % 2, fn<&echo>, i) == i ? 0 : 1;
+    for (int i = 0; i < unless_sanitized(2000, 500); ++i)
+      wrong += offload::sync(1 + (thread + i) % 2, fn<&echo>, i) == i ? 0 : 1;
   });
   EXPECT_EQ(wrong.load(), 0);
 }
@@ -32,7 +34,7 @@ TEST_F(host_threads, sync) {
 TEST_F(host_threads, async_of_all_sizes) {
   std::atomic<int> wrong{0};
   on_threads(6, [&](int thread) {
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < unless_sanitized(20, 8); ++round) {
       std::vector<offload::future<std::string>> all;
       for (std::size_t size : {0U, 10U, 100U, 5000U, 140000U}) {
         all.push_back(offload::async(
@@ -55,7 +57,7 @@ TEST_F(host_threads, everything_at_once) {
     offload::context queue(node);
     offload::buffer<int> there(node, 1000);
     std::vector<int> here(1000, thread), back(1000);
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < unless_sanitized(100, 40); ++i) {
       offload::put_sync(here.data(), there.ptr(), 1000);
       auto in_queue = offload::async(queue, fn<&echo>, i);
       offload::batch calls(node);
@@ -163,11 +165,12 @@ TEST_P(big_messages, several_at_once_with_small_ones_between) {
 
 TEST_P(big_messages, many_big_results_wait_for_the_reader) {
   std::vector<offload::future<std::vector<int>>> all;
-  for (int i = 0; i < 30; ++i)
+  constexpr int count = unless_sanitized(30, 10);
+  for (int i = 0; i < count; ++i)
     all.push_back(offload::async(
         1, [](int fill) { return std::vector<int>(200000, fill); }, i));
   std::this_thread::sleep_for(20ms);
-  for (int i = 0; i < 30; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get(), std::vector<int>(200000, i));
+  for (int i = 0; i < count; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get(), std::vector<int>(200000, i));
 }
 
 // ---- several runtimes
@@ -219,7 +222,7 @@ TEST(runtimes, the_older_one_goes_first) {
 }
 
 TEST(runtimes, many_start_and_end) {
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < unless_sanitized(50, 20); ++i) {
     runtime job(loopback(1 + i % 5));
     ASSERT_EQ(offload::sync(1, fn<&echo>, i), i);
   }
@@ -242,7 +245,7 @@ TEST(runtimes, end_with_calls_pending) {
 
 TEST(runtimes, fifty_targets) {
   runtime job(loopback(50));
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < unless_sanitized(20, 5); ++round) {
     std::vector<offload::future<node_t>> all;
     for (node_t node = 1; node <= 50; ++node) all.push_back(offload::async(node, [] { return offload::this_node(); }));
     for (node_t node = 1; node <= 50; ++node) EXPECT_EQ(all[static_cast<std::size_t>(node - 1)].get(), node);

@@ -85,7 +85,7 @@ TEST_F(tls, another_key_or_identity_fails_on_both_sides) {
 }
 
 TEST_F(tls, one_changed_bit_is_noticed_wherever_it_is) {
-  for (int position = 0; position < 60; ++position) {
+  for (int position = 0; position < 60; position += ham::test::unless_sanitized(1, 4)) {
     tls_session client(context(tls_role::client, 1));
     tls_session server(context(tls_role::server, 1));
     ASSERT_EQ(shake(client, server).server, tls_session::status::done);
