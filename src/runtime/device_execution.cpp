@@ -20,7 +20,8 @@ std::string device_execution::name() const {
 
 std::string in_one_of(std::vector<std::string> names) {
   std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());  // clang 14 does not take libstdc++ 12's ranges::unique
+  // Not std::ranges::unique: clang 14 cannot compile libstdc++ 12's.
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string text;
   for (const std::string& name : names)
     text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
