@@ -176,6 +176,8 @@ manifest manifest::parse(std::span<const std::byte> bytes) {
   entries.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) entries.push_back(parse_entry(source, flags));
   if (source.remaining() != 0) throw protocol_error("malformed manifest: bytes follow its last entry");
+  if (version != version_of(entries))
+    throw protocol_error("malformed manifest: format version 2 without a function that runs on hosts only");
 
   // Sorted, not hashed: a peer could choose names that all have one hash.
   std::vector<std::string_view> names(entries.size());

@@ -93,6 +93,9 @@ TEST(Manifest, SaysWhatADeviceHasNoVersionOf) {
   EXPECT_EQ(manifest::parse(bytes).entries(), entries);
   bytes[version_at] = std::byte{1};
   EXPECT_THROW(static_cast<void>(manifest::parse(bytes)), ham::protocol_error) << "that version has no such flag";
+  bytes = example().serialise();
+  bytes[version_at] = std::byte{2};
+  EXPECT_THROW(static_cast<void>(manifest::parse(bytes)), ham::protocol_error) << "nothing needs that version";
 }
 
 TEST(Manifest, EveryTruncationIsRefused) {
