@@ -86,7 +86,8 @@ class recorded_execution {
 
  private:
   /// False: one that was called from it had its place.
-  static bool keep(thread_recorder& mine, const recorded_event& open) noexcept {
+  static bool keep(thread_recorder& mine, const recorded_event& place) noexcept {
+    const recorded_event open = load_event(place);
     const recorded_kind kind = open.kind();
     if (kind == recorded_kind::none) [[unlikely]]
       return false;

@@ -204,7 +204,7 @@ template <bool CanStop>
       welcome = true;
       continue;
     }
-    who->to->expect_send();
+    who->to->expect_send(total);
     room = reserve(*who, function, total, big.get(), decode, out);
     if (room != nullptr) [[likely]]
       break;

@@ -62,6 +62,14 @@ void message_receiver::free_long_buffers() noexcept {
 
 /// While a call runs the receiving lock is free: the endpoint may be lost and destroyed. Nothing of it is touched
 /// behind a call, and nothing throws there.
+/// A call or a batch.
+inline void message_receiver::receive_call(peer& from, frame_header head, std::span<const std::byte> payload) {
+  if (of_.calls.begins_at_once(from, head)) [[likely]]
+    of_.calls.run_at_once(from, head, payload);
+  else
+    receive_message(from, head, payload);
+}
+
 void message_receiver::receive(transport::endpoint& from, const transport::frame& frame) {
   if (from.user == nullptr) [[unlikely]]
     node_.handle_events();
@@ -102,16 +110,13 @@ void message_receiver::receive(transport::endpoint& from, const transport::frame
           const std::span<const std::byte> payload(copy.data(), frame.payload.size());
           std::memcpy(copy.data(), frame.payload.data(), small_payload);
           from.release();
-          if (of_.calls.begins_at_once(*who, head)) [[likely]]
-            of_.calls.run_at_once(*who, head, payload);
-          else
-            receive_message(*who, head, payload);
+          receive_call(*who, head, payload);
           return;
         }
         notice_long(from, frame.payload.size());
         std::vector<std::byte> copy = copy_of(frame.payload);
         from.release();
-        receive_message(*who, head, copy);
+        receive_call(*who, head, copy);
         keep(std::move(copy));
         return;
       }

@@ -73,6 +73,7 @@ class message_receiver {
   static constexpr std::size_t long_message = std::size_t{128} << 10;
 
  private:
+  void receive_call(peer& from, frame_header head, std::span<const std::byte> payload);
   void receive_message(peer& from, frame_header head, std::span<const std::byte> payload);
   void receive_batch_reply(peer& from, std::span<const std::byte> payload);
   [[nodiscard]] std::exception_ptr exception_in(peer& from, const msg::handler_entry& function,

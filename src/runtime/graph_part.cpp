@@ -40,8 +40,9 @@ const msg::handler_entry& function_of(const engine& at, const part_stage& stage)
 
 void copy_value(bytes& to, std::span<const std::byte> from) { to.assign(from.begin(), from.end()); }
 
-/// Of each stage of a part: whether it waits for one thing, in a replay and in each further iteration (if at all), the
-/// end of one stage of the part. Messages, which peers may repeat, count nothing down there.
+/// Of each stage of a part: whether it waits for one thing, in a replay and in each further iteration (if at all): the
+/// end of one stage of the part, or the start of the replay. Other messages, which peers may repeat, count nothing down
+/// there.
 std::vector<bool> stages_behind_one(const offload::detail::part_plan& plan) {
   std::vector<std::uint32_t> named(plan.stages.size());
   for (const part_stage& one : plan.stages) {
@@ -50,7 +51,7 @@ std::vector<bool> stages_behind_one(const offload::detail::part_plan& plan) {
   std::vector<bool> found(plan.stages.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     found[i] = named[i] == 1 && plan.stages[i].needs == 1 && plan.stages[i].needs_again <= 1;
-  for (const std::uint32_t one : plan.starting) found[one] = false;
+  for (const std::uint32_t one : plan.starting) found[one] = named[one]++ == 0 && plan.stages[one].needs == 1;
   for (const std::vector<std::uint32_t>& port : plan.ports) {
     for (const std::uint32_t one : port) found[one] = false;
   }
@@ -137,8 +138,9 @@ class graph_part::stage_run final : public result_sink, public continuation {
 };
 
 struct graph_part::frame {
-  std::uint32_t replay = 0;          // under the lock of the part, as the next two
+  std::uint32_t replay = 0;          // under the lock of the part, as the next three
   std::uint32_t users = 0;           // threads, and stages that end on another one
+  bool started = false;              // its start has come
   bool replaced = false;             // goes with the last user
   std::atomic<bool> stopped{false};  // no further stage begins
   std::vector<bytes> values;
@@ -217,12 +219,13 @@ graph_part::stage_run* graph_part::only_behind(frame& of, std::uint32_t stage) c
 
 void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
   of.replay = replay;
+  of.started = false;
   of.stopped.store(false, std::memory_order_relaxed);
   for (stage_run& one : of.stages) one.pending.store(one.what->needs, std::memory_order_relaxed);
 }
 
-/// The frame of a replay, for a while; nullptr: it is over, or was given up.
-graph_part::frame* graph_part::enter(std::uint32_t replay) noexcept {
+/// The frame of a replay, for a while; nullptr: it is over, or was given up, or `starts` and has started already.
+graph_part::frame* graph_part::enter(std::uint32_t replay, bool starts) noexcept {
   const std::lock_guard guard(lock_);
   std::unique_ptr<frame>& place = frames_[replay & (plan_.frames - 1)];
   const auto later = static_cast<std::int32_t>(replay - place->replay);  // numbers wrap around
@@ -242,6 +245,8 @@ graph_part::frame* graph_part::enter(std::uint32_t replay) noexcept {
     reset(*place, replay);
   }
   if (place->stopped.load(std::memory_order_relaxed)) return nullptr;
+  if (starts && std::exchange(place->started, true)) [[unlikely]]
+    return nullptr;
   ++place->users;
   return place.get();
 }
@@ -256,7 +261,7 @@ void graph_part::leave(frame& of) noexcept {
 // ---- what arrives
 
 void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept {
-  frame* const in = enter(replay);
+  frame* const in = enter(replay, true);
   if (in == nullptr) return;
   ready_list ready;
   try {

@@ -65,7 +65,7 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   struct ready_list;
   struct executions;
 
-  [[nodiscard]] frame* enter(std::uint32_t replay) noexcept;
+  [[nodiscard]] frame* enter(std::uint32_t replay, bool starts = false) noexcept;
   [[nodiscard]] std::unique_ptr<frame> make_frame();
   [[nodiscard]] stage_run* only_behind(frame& of, std::uint32_t stage) const noexcept;
   void leave(frame& of) noexcept;

@@ -89,7 +89,8 @@ void graph_replays::check_inputs(std::span<const std::type_info* const> types) c
     throw call_error("a replay was given " + std::to_string(types.size()) + " inputs (the graph has " +
                      std::to_string(plan_.types.size()) + ") give it one for each input<>()");
   for (std::size_t i = 0; i < types.size(); ++i) {
-    if (*types[i] == *plan_.types[i]) continue;
+    if (types[i] == plan_.types[i] || *types[i] == *plan_.types[i]) [[likely]]
+      continue;
     throw call_error("input " + std::to_string(i) + " of a replay is a " + msg::canonical_name(types[i]->name()) +
                      " (the graph's is a " + msg::canonical_name(plan_.types[i]->name()) +
                      ") convert it, or name the inputs in compile(), so that the compiler does");
@@ -104,8 +105,9 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     if (has_to && !renew_installation(how.deadline_ns)) return settled_ticket(late_replay(call_outcome::not_run));
     call_slot& slot = *make_local_slot(at_);
     slot.deadline_ns = how.deadline_ns;
-    replay* one = nullptr;
-    locked([&] { one = claim(slot); });
+    at_.waits.lock();
+    replay* const one = claim(slot);
+    at_.waits.unlock();  // nothing has settled
     if (one != nullptr) return fill(*one, slot, how, sizes);
     at_.calls.cancel(slot);
     if (stale_.load(std::memory_order_acquire)) continue;
@@ -167,7 +169,7 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
   try {
     std::size_t total = 0;
     for (const std::size_t size : sizes) total += replay_ticket::head_bytes + size;
-    one.inputs.resize(total);
+    if (one.inputs.size() != total) one.inputs.resize(total);
     msg::writer to(one.inputs.data(), total);
     for (const std::size_t size : sizes) {
       to.number(static_cast<std::uint32_t>(size));

@@ -4,6 +4,7 @@
 // receiving side (poll, arm, disarm) with one lock, and all sends through one endpoint with another.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -146,12 +147,15 @@ class endpoint {
   /// memory, they are cut.
   [[nodiscard]] virtual message_memory* long_messages() noexcept { return nullptr; }
 
-  /// Something will probably be sent soon: takes the cache lines of the next message from the peer, which polls them,
-  /// while this side is still computing. A hint; any thread.
+  /// Something will probably be sent soon: takes the cache lines of the next message from the peer, while this side is
+  /// still computing. They are expected to be as many as the last message had. A hint; any thread.
   void expect_send() const noexcept {
-    const std::uintptr_t room = next_room_.load(std::memory_order_relaxed);
-    base::prefetch_for_write(room);
-    base::prefetch_for_write(room + base::cache_line_bytes);
+    const std::uintptr_t next = next_message_.load(std::memory_order_relaxed);
+    take_lines(next, next % base::cache_line_bytes);
+  }
+  /// The same for a message with a payload of `size` bytes.
+  void expect_send(std::size_t size) const noexcept {
+    take_lines(next_message_.load(std::memory_order_relaxed), further_lines(size));
   }
 
   // ---- receiving: under the transport's receiving lock
@@ -193,11 +197,36 @@ class endpoint {
   const char* medium = "";
 
  protected:
-  std::uint64_t sent_ = 0;                    ///< kept by commit
-  std::atomic<std::uintptr_t> next_room_{0};  ///< where the next message will be built; kept by commit if it is known
-  std::atomic<bool> woken_{false};            ///< set by commit when it had to wake the peer
+  /// By commit: where the next message will be built, if that is known, and the size of this one's payload.
+  void expect_next(const void* room, std::size_t size = 0) noexcept {
+    const std::uintptr_t line = reinterpret_cast<std::uintptr_t>(room) / base::cache_line_bytes;
+    next_message_.store(line * base::cache_line_bytes + further_lines(size), std::memory_order_relaxed);
+  }
+
+  std::uint64_t sent_ = 0;          ///< kept by commit
+  std::atomic<bool> woken_{false};  ///< set by commit when it had to wake the peer
 
  private:
+  static constexpr std::size_t max_taken = 16;  ///< more would only wait for each other
+
+  /// Lines of a message behind its first one, as far as they are taken early.
+  [[nodiscard]] static std::size_t further_lines(std::size_t size) noexcept {
+    if (size <= readable_payload) [[likely]]
+      return 0;
+    return std::min(1 + (size - readable_payload - 1) / base::cache_line_bytes, max_taken);
+  }
+  /// The peer polls the first line of what comes next. That of a short message is there when it is written, in spite of
+  /// that; that of a longer one, which is written last, would go there and back once more.
+  static void take_lines(std::uintptr_t room, std::size_t further) noexcept {
+    if (further <= 1) [[likely]] {
+      base::prefetch_for_write(room);
+      base::prefetch_for_write(room + base::cache_line_bytes);
+      return;
+    }
+    for (std::size_t i = 1; i <= further; ++i) base::prefetch_for_write(room + i * base::cache_line_bytes);
+  }
+
+  std::atomic<std::uintptr_t> next_message_{0};  ///< a line, and how many further ones the last message had
   node_t peer_;
 };
 

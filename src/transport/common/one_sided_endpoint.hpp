@@ -28,7 +28,7 @@ class one_sided_endpoint final : public polled_endpoint {
     sender_.commit(head);
     sent_ = sender_.sent();
     set_active();
-    next_room_.store(reinterpret_cast<std::uintptr_t>(sender_.buffer()), std::memory_order_relaxed);
+    expect_next(sender_.buffer());
   }
   [[nodiscard]] std::uint64_t consumed() const noexcept override { return sender_.consumed(sent_); }
 

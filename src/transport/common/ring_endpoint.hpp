@@ -71,9 +71,9 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override { return writer_.reserve(size); }
   void cancel() noexcept override { writer_.cancel(); }
   void commit(const frame_head& head) noexcept override {
-    writer_.commit({head.key, head.call, head.kind});
+    const std::size_t size = writer_.commit({head.key, head.call, head.kind});
     sent_ = writer_.sent();
-    next_room_.store(reinterpret_cast<std::uintptr_t>(writer_.next()), std::memory_order_relaxed);
+    expect_next(writer_.next(), size);
     if (fenced_) [[unlikely]]
       fence();
     else

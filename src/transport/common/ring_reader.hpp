@@ -45,6 +45,7 @@ class ring_reader {
       return skip(size, rest, out);
     const std::uint64_t count = lines_of(size);
     if (count > rest || count > capacity() / 2) return ring_status::broken;
+    for (std::uint64_t i = 1; i < count && i <= max_fetched; ++i) __builtin_prefetch(line(position_ + i));
     out.head = {first->key.load(std::memory_order_relaxed) ^ epoch_, first->call.load(std::memory_order_relaxed), kind};
     out.payload = {line(position_) + head_bytes, size};
     if ((kind & long_flag) != 0) [[unlikely]] {
@@ -72,6 +73,8 @@ class ring_reader {
   void arm(bool on) noexcept { control_->armed.store(on ? 1 : 0, std::memory_order_relaxed); }
 
  private:
+  static constexpr std::uint64_t max_fetched = 16;  ///< lines of a frame; while its head is looked at
+
   [[nodiscard]] std::uint64_t capacity() const noexcept { return std::uint64_t{1} << lines_log2_; }
   [[nodiscard]] std::uint64_t mask() const noexcept { return capacity() - 1; }
   [[nodiscard]] std::byte* line(std::uint64_t position) const noexcept {

@@ -49,10 +49,11 @@ class ring_writer {
     std::uint8_t kind;
   };
 
-  /// Publishes the reserved frame.
-  void commit(const head& what) noexcept {
+  /// Publishes the reserved frame. Gives the size of its payload.
+  std::size_t commit(const head& what) noexcept {
     write(position_, what, reserved_);
     position_ += std::exchange(reserved_lines_, 0);
+    return reserved_;
   }
 
   /// Where the next frame will be built.
