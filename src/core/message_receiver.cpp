@@ -17,6 +17,7 @@ namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::size_t small_payload = transport::readable_payload;
+constexpr std::size_t medium_payload = 256;  // has room on the stack
 
 /// An answer, or a frame for another node.
 bool outlives_sender(wire_kind kind) noexcept {
@@ -111,6 +112,13 @@ void message_receiver::receive(transport::endpoint& from, const transport::frame
           std::memcpy(copy.data(), frame.payload.data(), small_payload);
           from.release();
           receive_call(*who, head, payload);
+          return;
+        }
+        if (frame.payload.size() <= medium_payload) {
+          alignas(16) std::array<std::byte, medium_payload> copy;
+          std::memcpy(copy.data(), frame.payload.data(), frame.payload.size());
+          from.release();
+          receive_call(*who, head, {copy.data(), frame.payload.size()});
           return;
         }
         notice_long(from, frame.payload.size());

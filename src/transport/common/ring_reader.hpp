@@ -35,6 +35,7 @@ class ring_reader {
 
   /// The next frame, valid until release().
   [[nodiscard]] ring_status poll(frame& out) noexcept {
+    give_back();
     const line_head* first = head_at(position_);
     if (first->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_)) return ring_status::empty;
     const std::uint32_t size_and_kind = first->size_and_kind.load(std::memory_order_relaxed);
@@ -56,21 +57,30 @@ class ring_reader {
     return ring_status::frame;
   }
 
+  /// The frame is no longer looked at. Between two lines and what holds 64 KiB are given back later, when there is time:
+  /// see give_back(). More would keep the writer waiting.
   void release() noexcept {
-    // Payload may look like a stamp in a later lap: continuation lines lose their first word.
-    for (std::uint64_t i = 1; i < held_; ++i) {
-      reinterpret_cast<line_head*>(line(position_ + i))->stamp.store(0, std::memory_order_relaxed);
-    }
     if (held_long_) [[unlikely]] {
       held_long_ = false;
       area_.release();
     }
     position_ += held_;
+    const bool later = held_ > 1 && held_ <= capacity() / 4 + 1;
     held_ = 0;
-    control_->released.store(position_, std::memory_order_release);
+    if (!later) [[likely]]
+      give_back();
+  }
+  /// Gives the lines of the last frame back, if they were not. To be called when nothing else is to be done, before a
+  /// sleep; poll() does it as well.
+  void give_back() noexcept {
+    if (position_ != given_back_) [[unlikely]]
+      give_back_lines();
   }
 
-  void arm(bool on) noexcept { control_->armed.store(on ? 1 : 0, std::memory_order_relaxed); }
+  void arm(bool on) noexcept {
+    give_back();
+    control_->armed.store(on ? 1 : 0, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr std::uint64_t max_fetched = 16;  ///< lines of a frame; while its head is looked at
@@ -84,6 +94,13 @@ class ring_reader {
     return reinterpret_cast<const line_head*>(line(position));
   }
 
+  /// Payload may look like a stamp in a later lap: the further lines of the frame lose their first word.
+  void give_back_lines() noexcept {
+    while (++given_back_ != position_)
+      reinterpret_cast<line_head*>(line(given_back_))->stamp.store(0, std::memory_order_relaxed);
+    control_->released.store(position_, std::memory_order_release);
+  }
+
   [[nodiscard]] bool take_long(frame& out) noexcept {
     out.head.kind &= static_cast<std::uint8_t>(~long_flag);
     out.payload = area_.take(out.payload);
@@ -94,6 +111,7 @@ class ring_reader {
   ring_status skip(std::size_t size, std::uint64_t rest, frame& out) noexcept {
     if (size != 0 || rest == capacity()) return ring_status::broken;  // a pad never fills a whole lap
     position_ += rest;
+    given_back_ = position_;
     control_->taken.store(position_, std::memory_order_release);
     control_->released.store(position_, std::memory_order_release);
     return poll(out);  // once: the next position is the start of a lap, where a pad is refused
@@ -104,6 +122,7 @@ class ring_reader {
   ring_control* control_;
   std::uint32_t epoch_;
   std::uint64_t position_ = 0;
+  std::uint64_t given_back_ = 0;  // before which lines may be written again
   std::uint64_t held_ = 0;
   bool held_long_ = false;
   message_area_reader area_;

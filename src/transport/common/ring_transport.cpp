@@ -69,6 +69,7 @@ endpoint* ring_transport::poll(frame& out, unsigned polls) {
     answer_bell();
   if (hot_.size() == 1 && arming_.empty()) [[likely]] {
     ring_endpoint& only = *hot_.front();
+    only.reader().give_back();
     return only.reader().spin(polls) ? look_at(only, out) : nullptr;
   }
   if (hot_.empty() && arming_.empty()) return nullptr;

@@ -30,6 +30,7 @@ TEST_F(line_ring, all_sizes_through_many_laps) {
       ASSERT_TRUE(send(size, static_cast<std::byte>(size + 1), static_cast<std::uint32_t>(size)));
       ASSERT_NO_FATAL_FAILURE(expect(size, static_cast<std::byte>(size + 1), static_cast<std::uint32_t>(size)));
       ASSERT_TRUE(reader.empty());
+      ASSERT_EQ(poll(), ring_status::empty);
     }
   }
 }
@@ -69,6 +70,27 @@ TEST_F(line_ring, cancelled_payload_that_equals_a_stamp) {
     ASSERT_NO_FATAL_FAILURE(expect(0, std::byte{}));
     ASSERT_EQ(poll(), ring_status::empty) << i;
   }
+}
+
+TEST_F(line_ring, lines_of_a_longer_frame_are_given_back_when_the_reader_looks_again_or_is_told) {
+  const std::size_t size = first_line_payload + 100;
+  const auto given_back = [&](auto then) {
+    const std::uint64_t before = control.released.load();
+    EXPECT_TRUE(send(size, std::byte{5}));
+    expect(size, std::byte{5});
+    EXPECT_EQ(control.released.load(), before) << "it may have to be answered";
+    then();
+    return control.released.load() - before;
+  };
+  EXPECT_EQ(given_back([&] { EXPECT_EQ(poll(), ring_status::empty); }), lines_of(size));
+  EXPECT_EQ(given_back([&] { reader.give_back(); }), lines_of(size));
+  EXPECT_EQ(given_back([&] { reader.arm(true); }), lines_of(size));
+  reader.release();
+  reader.give_back();
+  EXPECT_EQ(control.released.load(), writer.sent()) << "nothing is given back twice";
+  ASSERT_TRUE(send(writer.max_payload(), std::byte{5}));
+  expect(writer.max_payload(), std::byte{5});
+  EXPECT_EQ(control.released.load(), writer.sent()) << "so many lines are given back at once";
 }
 
 TEST_F(line_ring, another_connection_s_key_does_not_fit) {
