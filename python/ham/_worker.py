@@ -84,7 +84,7 @@ def _execute(message: bytes) -> Any:
     if kind == _pickles.CHUNK:
         results, failed = _chunk(_function(function), value())
         if failed is not None and _pickles.describe_exception(*failed) is None:
-            failed = (RemoteError(f"{type(failed[0]).__name__}: {failed[0]}"), failed[1])
+            failed = (RemoteError(_pickles.exception_text(failed[0])), failed[1])
         return results, failed
     return _initialise(*value())
 
@@ -102,7 +102,7 @@ def run(message: bytes) -> bytes:
         text = traceback.format_exc()
         failure = _pickles.describe_exception(error, text)
         if failure is None:
-            failure = _pickles.dump((RemoteError(f"{type(error).__name__}: {error}"), text))
+            failure = _pickles.dump((RemoteError(_pickles.exception_text(error)), text))
         return _pickles.encode(_HOST, _pickles.FAILURE, failure)
     finally:
         this_call._end = None
