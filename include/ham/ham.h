@@ -108,6 +108,10 @@ int ham_alive(ham_node node, int* alive);
 int ham_add_node(const char* group, ham_node* first);
 /* Ends a target. On the host only. */
 int ham_remove_node(ham_node node);
+/* Makes a node load a shared library (dlopen there, with its search path and working directory) and waits for it. The
+ * functions that it offers can be called there from then on. Linked with libham.so, as the node's program. On the host;
+ * other nodes for themselves only. HAM_ERROR_CALL with the linker's reason. Loaded already: HAM_OK. */
+int ham_load_library(ham_node node, const char* path);
 
 /* ---- functions that others call by name */
 

@@ -44,6 +44,14 @@ class Node:
             raise CallError(f"no function is called {function!r}")
         return _ham.layout(self.number, function)
 
+    def load_library(self, path: Any) -> None:
+        """Makes the node load a shared library, linked with libham, whose functions it then offers. Waits for it.
+
+        ``path``: on that node, or a name that its linker searches for. Raises :class:`ham.CallError` with the linker's
+        reason. Loaded already: nothing.
+        """
+        _ham.load_library(self.number, os.fspath(path))
+
     def call(self, function: str, /, *arguments: Any, timeout: Optional[float] = None) -> Any:
         """Calls a function in C++ that the node offers as ``named<"function">``, and waits for its result.
 

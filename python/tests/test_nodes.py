@@ -1,6 +1,7 @@
 """C++ functions and memory of nodes. HAM_TEST_KERNELS: the library made of tests/python/kernels.cpp."""
 
 import os
+import pathlib
 import struct
 import sys
 import threading
@@ -189,6 +190,20 @@ def test_remote_objects(node):
     with pytest.raises(ham.Error):
         node.call("py_test.add_to", counter, 1)
     node.call("py_test.end_counter", other)
+
+
+def test_libraries_that_are_loaded_later():
+    with ham.Targets("shm:2") as targets:
+        node = targets[0]
+        with pytest.raises(ham.CallError, match="no function is called"):
+            node.call("py_test.add", 1, 1)
+        with pytest.raises(ham.CallError, match="/nowhere/libnone.so"):
+            node.load_library("/nowhere/libnone.so")
+        for _ in range(2):
+            node.load_library(pathlib.Path(KERNELS))
+        assert node.call("py_test.add", 1, 1) == 2
+        with pytest.raises(ham.CallError, match="no function is called"):
+            targets[1].call("py_test.add", 1, 1)
 
 
 def test_libraries_that_are_not_there():
