@@ -350,6 +350,7 @@ def test_a_worker_that_dies_fails_its_own_task_only():
             with pytest.raises(ham.NodeFailure) as caught:
                 dies.result(WAIT)
             assert caught.value.outcome in ("may_have_run", "ran")
+            assert "it was executing test_a_worker_that_dies" in str(caught.value)
             assert pickle.loads(pickle.dumps(caught.value)).outcome == caught.value.outcome
             assert [future.result(WAIT) for future in others] == [None] * 3 + list(range(1, 11))
 

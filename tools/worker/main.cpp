@@ -19,7 +19,7 @@ constexpr const char* usage =
     "A target for hosts that are other programs. It executes functions of the libraries that it loads: those on its\n"
     "command line before it joins, others when the host asks for them (offload::load_library, ham_load_library).\n"
     "  HAM_NODES=exec:ham-worker ./host               started by the host, which loads the libraries\n"
-    "  HAM_NODES='exec:ham-worker --ham-load=./kernels.so' ./host    started by the host; --load is the host's own there\n"
+    "  HAM_NODES='exec:ham-worker --ham-load=./kernels.so' ./host    with a library\n"
     "  ham-worker --load ./kernels.so --ham-serve=127.0.0.1:7000    waits for hosts\n"
     "  mpirun -n 1 ./host : -n 3 ham-worker --load ./kernels.so     ranks of a host\n";
 
