@@ -108,6 +108,10 @@ int ham_alive(ham_node node, int* alive);
 int ham_add_node(const char* group, ham_node* first);
 /* Ends a target. On the host only. */
 int ham_remove_node(ham_node node);
+/* Makes a node load a shared library (dlopen there, with its search path and working directory) and waits for it. The
+ * functions that it offers can be called there from then on. Linked with libham.so, as the node's program. On the host;
+ * other nodes for themselves only. HAM_ERROR_CALL with the linker's reason. Loaded already: HAM_OK. */
+int ham_load_library(ham_node node, const char* path);
 
 /* ---- functions that others call by name */
 
@@ -130,6 +134,10 @@ int ham_register_encoded(const char* name, const char* layout, ham_function func
 int ham_set_result(ham_reply* reply, const void* bytes, size_t size);
 /* Within a function: a text for the caller. Returns HAM_ERROR_FUNCTION, for the function to return. */
 int ham_fail(ham_reply* reply, const char* text);
+/* Within a function that stands for many, such as one of an interpreter, on the thread that executes it: what
+ * `ham-trace`, traces and the errors of a node that is lost call this call from here on. A copy is made; the first 200
+ * bytes count. */
+void ham_name_call(const char* name);
 /* Within a function, on the thread that executes it: 1 if its caller wants it to stop, which only calls with a timeout
  * or HAM_STOPPABLE can be asked to; else 0. Costs some nanoseconds over shared memory. */
 int ham_stop_requested(void);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import itertools
+import operator
 import os
 import time
 import weakref
@@ -18,12 +19,14 @@ from ._resident import collect
 def _groups(workers: Optional[int], nodes: Optional[str]) -> list[str]:
     """The groups of HAM_NODES to start; those of shm become interpreters."""
     if nodes is None:
-        count = _cores() if workers is None else workers
+        count = _cores() if workers is None else operator.index(workers)
         if count <= 0:
             raise ValueError(f"there must be at least one worker, not {count}")
         return [f"{_job.worker_command()}*{count}"]
     if workers is not None:
         raise ValueError("give workers or nodes, not both")
+    if not isinstance(nodes, str):
+        raise TypeError(f'nodes is a text such as "shm:2", not {type(nodes).__name__}')
     return _job.groups(nodes)
 
 

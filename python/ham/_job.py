@@ -56,7 +56,7 @@ def groups(nodes: str, libraries: Sequence[str] = (), others: bool = False) -> l
         kind, _, count = group.strip().partition(":")
         if kind == "shm":
             number, at, cores = count.partition("@")
-            if number and not number.isdecimal():
+            if number and not (number.isdecimal() and int(number)):
                 raise ConfigError(f'nodes="{nodes}": "{number}" is no number of workers')
             found.append(f"{worker_command(libraries)}*{number or 1}{at}{cores}")
         elif kind == "tcp" or others:

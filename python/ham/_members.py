@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from typing import Optional
 
 from . import _ham, _job, _pickles, _resident
@@ -13,7 +14,10 @@ from ._future import raise_remote
 
 #: What workers execute: a task, or how they are prepared.
 WORKER = "ham.python.run"
-_MAX_FAILED_STARTS = 3
+#: Starts in a row in place of one worker that may fail. Some may be due to who kills workers, and reaches those that start.
+_MAX_FAILED_STARTS = 10
+#: Seconds before the next one, for each that has failed.
+_START_PAUSE = 0.05
 
 
 class Members:
@@ -25,7 +29,6 @@ class Members:
         self._members: set[int] = set()
         self._restarts: dict[int, str] = {}
         self._starting = 0
-        self._failed_starts = 0
         self._broken: Optional[str] = None
         self._prepare = _pickles.dump((sys.path, os.getcwd(), initializer, arguments))
 
@@ -84,17 +87,19 @@ class Members:
         self._on_lost()
 
     def _start_again(self, group: str) -> None:
-        while True:
+        for failed in range(1, _MAX_FAILED_STARTS + 1):
             try:
                 self._add(group)
-                self._failed_starts = 0
                 break
             except Exception as error:
-                self._failed_starts += 1
-                if isinstance(error, BrokenExecutor) or self._failed_starts >= _MAX_FAILED_STARTS:
+                if isinstance(error, BrokenExecutor) or failed == _MAX_FAILED_STARTS:
                     with self._lock:
                         self._broken = f"a worker that was lost could not be replaced: {error}"
                     break
+                time.sleep(_START_PAUSE * failed)
+                with self._lock:
+                    if not self._is_wanted():
+                        break
         with self._lock:
             self._starting -= 1
         self._on_started()

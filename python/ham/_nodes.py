@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Callable, Iterable, Optional
 
 from . import _ham, _job, _types
-from ._errors import Error
+from ._errors import CallError, Error
+
+#: Longer timeouts than a year are none.
+_MAX_SECONDS = 365 * 86400.0
 
 
 class Node:
@@ -37,7 +40,17 @@ class Node:
 
         docs/wire-format.md lists the texts. Raises :class:`ham.CallError` if the node offers no such function.
         """
+        if "\0" in function:  # ends a name in C
+            raise CallError(f"no function is called {function!r}")
         return _ham.layout(self.number, function)
+
+    def load_library(self, path: Any) -> None:
+        """Makes the node load a shared library, linked with libham, whose functions it then offers. Waits for it.
+
+        ``path``: on that node, or a name that its linker searches for. Raises :class:`ham.CallError` with the linker's
+        reason. Loaded already: nothing.
+        """
+        _ham.load_library(self.number, os.fspath(path))
 
     def call(self, function: str, /, *arguments: Any, timeout: Optional[float] = None) -> Any:
         """Calls a function in C++ that the node offers as ``named<"function">``, and waits for its result.
@@ -54,8 +67,21 @@ class Node:
             known = self._layouts[function] = (layout, _types.signature(layout))
         layout, signature = known
         data = _types.encode(signature, arguments)
-        limit = -1 if timeout is None else max(0, round(timeout * 1000))
-        return _types.decode(signature, _ham.call_encoded(self.number, function, layout, data, limit))
+        return _types.decode(signature, _ham.call_encoded(self.number, function, layout, data, _milliseconds(timeout)))
+
+
+def _paths(files: Any) -> list[str]:
+    """One or several."""
+    return [os.fspath(file) for file in ([files] if isinstance(files, (str, os.PathLike)) else files)]
+
+
+def _milliseconds(timeout: Optional[float]) -> int:
+    """As the library takes it; -1: without limit."""
+    if timeout is None or timeout > _MAX_SECONDS:
+        return -1
+    if not timeout == timeout:
+        raise ValueError("a timeout is a number of seconds, not nan")
+    return max(0, round(timeout * 1000))
 
 
 def offer(name: str, layout: str, function: Optional[Callable] = None) -> Callable:
@@ -90,8 +116,8 @@ class Targets(Sequence):
 
     def __init__(self, nodes: str = "shm:1", libraries: Iterable[str] = (), scripts: Iterable[str] = ()) -> None:
         self._nodes: list[Node] = []
-        files = [os.path.abspath(library) if os.sep in library else library for library in libraries]
-        files += [os.path.abspath(script) for script in scripts]
+        files = [os.path.abspath(library) if os.sep in library else library for library in _paths(libraries)]
+        files += [os.path.abspath(script) for script in _paths(scripts)]
         _job.acquire()
         self._open = True
         try:

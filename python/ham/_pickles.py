@@ -187,6 +187,15 @@ def discard(message: bytes) -> None:
         at += _BUFFER.size
 
 
+def exception_text(error: BaseException) -> str:
+    """Its type and text; its class may raise in place of giving one."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except Exception:
+        return f"{name}, whose text cannot be made"
+
+
 def describe_exception(error: BaseException, text: str) -> Optional[Pickled]:
     """An exception with its traceback as text; None if it cannot be pickled and made again."""
     try:

@@ -65,6 +65,15 @@ def _count(data: bytes, at: int) -> tuple[int, int]:
     return count, at + _COUNT.size
 
 
+def _boolean() -> Codec:
+    def write(to: list, value: Any) -> None:
+        if not isinstance(value, int) and type(value).__name__ not in ("bool", "bool_") or value not in (0, 1):
+            raise TypeError(f"a bool is needed, not {value!r:.200}")
+        to.append(b"\1" if value else b"\0")
+
+    return Codec(write, lambda data, at: (data[at] != 0, at + 1))
+
+
 def _number(letter: str) -> Codec:
     form = struct.Struct("<" + letter)
 
@@ -76,7 +85,9 @@ def _number(letter: str) -> Codec:
 
 def _text() -> Codec:
     def write(to: list, value: Any) -> None:
-        data = value.encode() if isinstance(value, str) else bytes(value)
+        if not isinstance(value, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a str is needed, not {type(value).__name__}")
+        data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
         to.append(_COUNT.pack(len(data)) + data)
 
     def read(data: bytes, at: int) -> tuple:
@@ -107,9 +118,13 @@ def _array(kind: str) -> Codec:
         array = numpy.asarray(value)
         if array.size and not numpy.can_cast(array.dtype, dtype, "same_kind" if array.dtype.kind != "i" else "unsafe"):
             raise TypeError(f"an array of {array.dtype} is no vector of {dtype}")
-        array = numpy.ascontiguousarray(array, dtype)
         if array.ndim != 1:
             raise TypeError(f"a vector has one dimension, not {array.ndim}; pass array.ravel()")
+        if array.size and dtype.kind in "iu" and not numpy.can_cast(array.dtype, dtype):
+            least, most, range_ = array.min(), array.max(), numpy.iinfo(dtype)
+            if least < range_.min or most > range_.max:
+                raise TypeError(f"numbers from {least} to {most} are no vector of {dtype}")
+        array = numpy.ascontiguousarray(array, dtype)
         to.append(_COUNT.pack(array.size))
         to.append(array.view("u1").data)
 
@@ -123,6 +138,8 @@ def _array(kind: str) -> Codec:
 
 def _sequence(item: Codec, make: Callable = list) -> Codec:
     def write(to: list, value: Any) -> None:
+        if isinstance(value, str):
+            raise TypeError("a sequence is needed, not str")
         to.append(_COUNT.pack(len(value)))
         for one in value:
             item.write(to, one)
@@ -221,7 +238,7 @@ def codec(layout: str) -> Codec:
     if layout in _NUMBERS:
         return _number(_NUMBERS[layout])
     if layout == "bool":
-        return _number("?")
+        return _boolean()
     if layout == "char":
         return _number("b")
     if layout == "str":

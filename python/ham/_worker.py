@@ -48,6 +48,17 @@ def _function(data: bytes) -> Callable:
     return function
 
 
+def _named(data: bytes) -> Callable:
+    """As _function; recordings and traces call what is executed by its name from here on."""
+    function = _function(data)
+    try:
+        name = getattr(function, "__qualname__", None) or type(function).__qualname__
+        _ham.name_call(name if name.isascii() else name.encode(errors="replace").decode())
+    except Exception:
+        pass  # it does without
+    return function
+
+
 def _initialise(path: list, folder: str, initializer: Any, arguments: tuple) -> None:
     for entry in path:
         if entry not in sys.path:
@@ -78,13 +89,13 @@ def _execute(message: bytes) -> Any:
     _busy = True  # from here on Ctrl-C interrupts it: the host relies on what it has sent
     this_call._end = None if seconds is None else time.monotonic() + seconds
     if kind == _pickles.CALL:
-        call = _function(function)
+        call = _named(function)
         arguments, keywords = value()
         return call(*arguments, **keywords)
     if kind == _pickles.CHUNK:
-        results, failed = _chunk(_function(function), value())
+        results, failed = _chunk(_named(function), value())
         if failed is not None and _pickles.describe_exception(*failed) is None:
-            failed = (RemoteError(f"{type(failed[0]).__name__}: {failed[0]}"), failed[1])
+            failed = (RemoteError(_pickles.exception_text(failed[0])), failed[1])
         return results, failed
     return _initialise(*value())
 
@@ -102,7 +113,7 @@ def run(message: bytes) -> bytes:
         text = traceback.format_exc()
         failure = _pickles.describe_exception(error, text)
         if failure is None:
-            failure = _pickles.dump((RemoteError(f"{type(error).__name__}: {error}"), text))
+            failure = _pickles.dump((RemoteError(_pickles.exception_text(error)), text))
         return _pickles.encode(_HOST, _pickles.FAILURE, failure)
     finally:
         this_call._end = None

@@ -76,6 +76,8 @@ nb::bytes call_encoded(ham_node node, const std::string& name, const std::string
   });
 }
 
+void name_call(const std::string& name) { ham_name_call(name.c_str()); }
+
 std::string layout(ham_node node, const std::string& name, std::int64_t timeout_ms) {
   std::string text(1000, ' ');
   std::size_t length = 0;
@@ -170,6 +172,7 @@ void define_calls(nb::module_& module) {
       .def("stop", &queue::stop, nb::arg("id"))
       .def("wake", &queue::wake);
   module.attr("STOPPABLE") = nb::int_(std::int64_t{HAM_STOPPABLE});
+  module.def("name_call", &name_call, nb::arg("name"));
   module.def("stop_requested", [] {
     const nb::gil_scoped_release released;
     return ham_stop_requested() != 0;

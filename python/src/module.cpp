@@ -55,6 +55,10 @@ NB_MODULE(_ham, module) {
   module.def("add_node", &add_node, nb::arg("group"));
   module.def(
       "remove_node", [](ham_node node) { without_gil([&] { return ham_remove_node(node); }); }, nb::arg("node"));
+  module.def(
+      "load_library",
+      [](ham_node node, const std::string& path) { without_gil([&] { return ham_load_library(node, path.c_str()); }); },
+      nb::arg("node"), nb::arg("path"));
   module.def("num_nodes", [] { return ham_num_nodes(); });
   module.def("this_node", [] { return ham_this_node(); });
   module.def("node_name", &node_name, nb::arg("node"));

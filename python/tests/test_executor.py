@@ -91,6 +91,24 @@ def test_exceptions_that_cannot_be_pickled_come_as_text(pool):
         pool.submit(fails).result(WAIT)
 
 
+class Mute(Exception):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __str__(self):
+        raise ValueError("it has no text")
+
+
+def test_exceptions_without_a_text(pool):
+    def fails(_):
+        raise Mute
+
+    with pytest.raises(ham.RemoteError, match="Mute, whose text"):
+        pool.submit(fails, 1).result(WAIT)
+    with pytest.raises(ham.RemoteError, match="Mute, whose text"):
+        list(pool.map(fails, [1]))
+
+
 def test_arguments_and_results_that_cannot_be_pickled(pool):
     with pytest.raises(TypeError):
         pool.submit(len, threading.Lock())
@@ -307,8 +325,12 @@ def test_bad_arguments():
         ham.Executor(workers=0)
     with pytest.raises(ham.ConfigError, match="veo"):
         ham.Executor(nodes="veo:1")
-    with pytest.raises(ham.ConfigError, match="number"):
-        ham.Executor(nodes="shm:x")
+    for count in ("x", "0"):
+        with pytest.raises(ham.ConfigError, match="number"):
+            ham.Executor(nodes=f"shm:{count}")
+    for wrong in ({"nodes": 2}, {"workers": 1.5}, {"workers": "2"}):
+        with pytest.raises(TypeError):
+            ham.Executor(**wrong)
     with pytest.raises(TypeError):
         ham.Executor(1, initializer=3)
 
@@ -328,6 +350,7 @@ def test_a_worker_that_dies_fails_its_own_task_only():
             with pytest.raises(ham.NodeFailure) as caught:
                 dies.result(WAIT)
             assert caught.value.outcome in ("may_have_run", "ran")
+            assert "it was executing test_a_worker_that_dies" in str(caught.value)
             assert pickle.loads(pickle.dumps(caught.value)).outcome == caught.value.outcome
             assert [future.result(WAIT) for future in others] == [None] * 3 + list(range(1, 11))
 
@@ -355,6 +378,42 @@ def test_workers_that_are_killed_under_load():
         assert failed <= kills
         last = {executor.submit(where, 0.01).result(WAIT) for _ in range(10)}
     eventually(lambda: not any(map(exists, last)))
+
+
+def test_workers_that_are_killed_while_they_start(monkeypatch):
+    """The pool survives more of them in a row than fail without a reason, and ends when it is told to."""
+    from ham import _job
+
+    starts = []
+
+    def killed_start(group):
+        starts.append(group)
+        if len(starts) in range(2, 7):
+            raise ham.ConfigError("it was killed")
+        return add(group)
+
+    add = _job.add
+    monkeypatch.setattr(_job, "add", killed_start)
+    with ham.Executor(workers=1) as executor:
+        with pytest.raises(ham.NodeFailure):
+            executor.submit(lambda: os.kill(os.getpid(), 9)).result(WAIT)
+        assert executor.submit(pow, 2, 3).result(WAIT) == 8
+        assert len(starts) == 7
+
+
+def test_workers_that_cannot_be_started_again(monkeypatch):
+    from ham import _job, _members
+
+    with ham.Executor(workers=1) as executor:
+        monkeypatch.setattr(_members, "_START_PAUSE", 0.001)
+        monkeypatch.setattr(_job, "worker_command", lambda *_: "exec:/nowhere")
+        executor._pool._restarts = dict.fromkeys(executor._pool._restarts, "exec:/nowhere")
+        fails = executor.submit(lambda: os.kill(os.getpid(), 9))
+        waits = executor.submit(pow, 2, 3)
+        with pytest.raises(ham.NodeFailure):
+            fails.result(WAIT)
+        with pytest.raises(ham.BrokenExecutor, match="could not be replaced"):
+            waits.result(WAIT)
 
 
 def test_an_idle_worker_that_dies_fails_nothing():

@@ -1,6 +1,8 @@
 """C++ functions and memory of nodes. HAM_TEST_KERNELS: the library made of tests/python/kernels.cpp."""
 
 import os
+import pathlib
+import struct
 import sys
 import threading
 import time
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import ham
+from ham import _nodes, _types
 
 KERNELS = os.environ.get("HAM_TEST_KERNELS", "")
 
@@ -62,12 +65,40 @@ def test_wrong_arguments(node):
         node.call("py_test.scale", np.ones((2, 2)), 1.0)
     with pytest.raises(TypeError):
         node.call("py_test.mixed", 1 << 40, (1, 2))
+    with pytest.raises(TypeError, match="a str is needed, not int"):
+        node.call("py_test.greet", 5, True)
+    with pytest.raises(TypeError, match="a bool is needed"):
+        node.call("py_test.greet", "you", "no")
+    with pytest.raises(TypeError, match="a sequence is needed"):
+        node.call("py_test.count", "text")
     assert node.call("py_test.add", 1, 1) == 2
+
+
+@pytest.mark.parametrize("values", [[1, 1 << 40], np.array([-(1 << 31) - 1]), np.array([1 << 63], "u8")])
+def test_numbers_that_do_not_fit(values):
+    signature = _types.signature("vec<i4>->void")
+    with pytest.raises(TypeError, match="are no vector of int32"):
+        _types.encode(signature, (values,))
+    assert _types.encode(signature, ([1, -2],)) == struct.pack("<Qii", 2, 1, -2)
+
+
+def test_texts_that_are_no_utf8():
+    signature = _types.signature("str->str")
+    assert _types.decode(signature, _types.encode(signature, (_types.decode(signature, struct.pack("<Q", 1) + b"\xff"),)))
+
+
+@pytest.mark.parametrize("timeout, milliseconds", [(None, -1), (float("inf"), -1), (1e300, -1), (-1, 0), (0.5, 500)])
+def test_timeouts(timeout, milliseconds):
+    assert _nodes._milliseconds(timeout) == milliseconds
+    with pytest.raises(ValueError, match="nan"):
+        _nodes._milliseconds(float("nan"))
 
 
 def test_errors(node):
     with pytest.raises(ham.CallError, match="no function is called"):
         node.call("py_test.none")
+    with pytest.raises(ham.CallError, match="no function is called"):
+        node.call("py_test.add\0", 1, 1)
     with pytest.raises(ham.RemoteError, match="thrown there"):
         node.call("py_test.throws", "thrown there")
     with pytest.raises(ham.DeadlineExceeded):
@@ -159,6 +190,20 @@ def test_remote_objects(node):
     with pytest.raises(ham.Error):
         node.call("py_test.add_to", counter, 1)
     node.call("py_test.end_counter", other)
+
+
+def test_libraries_that_are_loaded_later():
+    with ham.Targets("shm:2") as targets:
+        node = targets[0]
+        with pytest.raises(ham.CallError, match="no function is called"):
+            node.call("py_test.add", 1, 1)
+        with pytest.raises(ham.CallError, match="/nowhere/libnone.so"):
+            node.load_library("/nowhere/libnone.so")
+        for _ in range(2):
+            node.load_library(pathlib.Path(KERNELS))
+        assert node.call("py_test.add", 1, 1) == 2
+        with pytest.raises(ham.CallError, match="no function is called"):
+            targets[1].call("py_test.add", 1, 1)
 
 
 def test_libraries_that_are_not_there():

@@ -16,6 +16,9 @@ enum class recorded_kind : std::uint8_t {
 };
 inline constexpr auto last_recorded_kind = recorded_kind::queued;
 
+/// Keys of functions that are no handlers, but have names of their own, begin here.
+inline constexpr std::uint32_t first_named_function = 1U << 31U;
+
 /// Plain memory that its thread writes while others may read: a reader takes a copy, and believes it if it is sound().
 struct alignas(32) recorded_event {
   std::uint64_t ticks = 0;

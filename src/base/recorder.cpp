@@ -8,8 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "base/immortal.hpp"
 #include "base/memory_file.hpp"
@@ -30,9 +33,12 @@ struct process_recorder {
   recorder_area* area = nullptr;
   bool prepared = false;
   std::array<std::uint32_t, recorder_area::max_threads> threads{};  // not in the area, where others may write
+  std::map<std::string, std::uint32_t, std::less<>> named;
+  std::size_t names_bytes = 0;
 
   bool prepare() noexcept;
   recorder_ring* claim() noexcept;
+  std::uint32_t key_of(std::string_view name);
 };
 
 process_recorder& of_process() { return immortal<process_recorder>(); }
@@ -43,14 +49,19 @@ recorder_area* map_area(int fd, std::uint64_t offset) noexcept {
   return at == MAP_FAILED ? nullptr : static_cast<recorder_area*>(at);
 }
 
-std::uint32_t write_names(recorder_names name_of, std::span<std::byte> into) noexcept {
+/// False: there is no room.
+bool write_name(std::string_view name, std::span<std::byte>& into) noexcept {
+  const auto size = static_cast<std::uint16_t>(std::min<std::size_t>(name.size(), UINT16_MAX));
+  if (sizeof size + size > into.size()) return false;
+  std::memcpy(into.data(), &size, sizeof size);
+  std::memcpy(into.data() + sizeof size, name.data(), size);
+  into = into.subspan(sizeof size + size);
+  return true;
+}
+
+std::uint32_t write_names(recorder_names name_of, std::span<std::byte>& into) noexcept {
   std::uint32_t count = 0;
-  for (std::string_view name; name_of(count, name); ++count) {
-    const auto size = static_cast<std::uint16_t>(std::min<std::size_t>(name.size(), UINT16_MAX));
-    if (sizeof size + size > into.size()) break;
-    std::memcpy(into.data(), &size, sizeof size);
-    std::memcpy(into.data() + sizeof size, name.data(), size);
-    into = into.subspan(sizeof size + size);
+  for (std::string_view name; name_of(count, name) && write_name(name, into); ++count) {
   }
   return count;
 }
@@ -77,11 +88,30 @@ bool process_recorder::prepare() noexcept {
   head.source = own_tick_source;
   head.start_ticks = read_ticks();
   head.start_ns = now_ns();
-  head.names = write_names(names, area->names);
+  std::span<std::byte> room = area->names;
+  head.names = write_names(names, room);
+  names_bytes = sizeof area->names - room.size();
   std::memcpy(&area->head, &head, sizeof head);
   __atomic_store_n(&area->head.magic, recorder_head::magic_value, __ATOMIC_RELEASE);
   prepared = true;
   return true;
+}
+
+/// Of a function that is no handler.
+std::uint32_t process_recorder::key_of(std::string_view name) {
+  constexpr std::uint32_t none = UINT32_MAX;
+  if (is != state::on || !prepared) return none;
+  if (const auto known = named.find(name); known != named.end()) return known->second;
+  std::span<std::byte> room = std::span(area->names).subspan(names_bytes);
+  const auto count = static_cast<std::uint32_t>(named.size());
+  const auto fresh = named.try_emplace(std::string(name), first_named_function + count).first;
+  if (!write_name(name, room)) {
+    named.erase(fresh);
+    return none;
+  }
+  names_bytes = sizeof area->names - room.size();
+  __atomic_store_n(&area->head.named, count + 1, __ATOMIC_RELEASE);
+  return fresh->second;
 }
 
 void clear(recorder_ring& ring) noexcept {
@@ -129,6 +159,24 @@ void thread_recorder::mark_queued(std::uint32_t call) noexcept {
   if (open.kind() == recorded_kind::executing && open.call() == call) store_event(open, open.as(recorded_kind::queued));
 }
 
+void thread_recorder::name_execution(std::uint32_t function) noexcept {
+  if (ring_ == nullptr || depth_ == 0) return;
+  recorded_event& open = ring_->open[place_of(depth_ - 1)];
+  if (const recorded_event one = open; one.kind() == recorded_kind::executing)
+    store_event(open, recorded_event::make(one.kind(), one.ticks, one.peer(), function, one.call()));
+}
+
+std::uint32_t named_function(std::string_view name) noexcept {
+  constexpr std::size_t max_name = 200;
+  try {
+    process_recorder& all = of_process();
+    std::lock_guard guard(all.mutex);
+    return all.key_of(name.substr(0, max_name));
+  } catch (...) {  // no memory
+    return UINT32_MAX;
+  }
+}
+
 void enable_recorder(std::int32_t node, recorder_names names) noexcept {
   process_recorder& all = of_process();
   std::lock_guard guard(all.mutex);
@@ -161,6 +209,8 @@ void detach_recorder_after_fork() noexcept {
   all.prepared = false;
   all.is = process_recorder::state::undecided;
   all.threads = {};
+  renew(all.named);  // another thread may just have changed it
+  all.names_bytes = 0;
   this_recorder = {};
 }
 

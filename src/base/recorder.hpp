@@ -24,6 +24,8 @@ class thread_recorder {
   }
   /// The call that the thread has begun last, if it has that number, is given to another thread.
   void mark_queued(std::uint32_t call) noexcept;
+  /// The call that the thread executes is one of this function from here on.
+  void name_execution(std::uint32_t function) noexcept;
 
  private:
   friend class recorded_execution;
@@ -109,6 +111,10 @@ void disable_recorder() noexcept;
 /// Has this process record into an area of a file that others hold. False: it does so elsewhere already, or not at all.
 /// Any thread.
 bool use_recorder_area(int fd, std::uint64_t offset) noexcept;
+
+/// The key of a function that is no handler, by its name, of which the first 200 bytes count; 0xffffffff: nothing is
+/// recorded, or there is no room for further names. Any thread.
+[[nodiscard]] std::uint32_t named_function(std::string_view name) noexcept;
 
 /// In a child after fork: the memory is the parent's.
 void detach_recorder_after_fork() noexcept;

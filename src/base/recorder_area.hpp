@@ -21,7 +21,8 @@ struct recorder_head {
   std::uint64_t start_ticks;  ///< and the time when that was the count, by which readers find out how long a tick is
   std::int64_t start_ns;
   std::uint32_t names;  ///< how many there are
-  std::uint32_t reserved[5];
+  std::uint32_t named;  ///< how many follow them, of functions that are no handlers; written behind the name
+  std::uint32_t reserved[4];
 };
 static_assert(sizeof(recorder_head) == 64 && offsetof(recorder_head, start_ticks) == 24);
 
@@ -41,7 +42,7 @@ struct recorder_area {
   static constexpr std::size_t max_threads = 32;
   recorder_head head;
   recorder_ring rings[max_threads];
-  /// By key, each behind its length in two bytes. What does not fit is missing at the end.
+  /// By key, each behind its length in two bytes, those of handlers first. What does not fit is missing at the end.
   std::byte names[bytes - sizeof(recorder_head) - max_threads * sizeof(recorder_ring)];
 };
 static_assert(sizeof(recorder_area) == recorder_area::bytes);

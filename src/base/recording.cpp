@@ -59,7 +59,7 @@ recording::thread read_ring(const recorder_ring& ring, const ages& old) {
   return result;
 }
 
-std::vector<std::string> read_names(std::uint32_t count, std::span<const std::byte> from) {
+std::vector<std::string> read_names(std::uint32_t count, std::span<const std::byte>& from) {
   std::vector<std::string> names;
   for (std::uint16_t size = 0; names.size() < count && from.size() >= sizeof size;) {
     std::memcpy(&size, from.data(), sizeof size);
@@ -101,7 +101,9 @@ std::optional<recording> parse_recording(std::span<const std::byte> area, const 
   recording result;
   result.node = copy->head.node;
   result.pid = copy->head.pid;
-  result.names = read_names(copy->head.names, copy->names);
+  std::span<const std::byte> names = copy->names;
+  result.names = read_names(copy->head.names, names);
+  if (result.names.size() == copy->head.names) result.named = read_names(copy->head.named, names);
   for (const recorder_ring& ring : copy->rings) {
     recording::thread one = read_ring(ring, old);
     if (!one.open.empty() || !one.past.empty()) result.threads.push_back(std::move(one));

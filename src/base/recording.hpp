@@ -27,7 +27,7 @@ struct recording {
   struct event {
     recorded_kind kind = recorded_kind::none;
     std::int32_t peer = 0;
-    std::uint32_t function = 0;  ///< its place among `names`, if it has one
+    std::uint32_t function = 0;  ///< its place among `names`, or, from first_named_function on, among `named`
     std::uint32_t call = 0;
     std::int64_t age_ns = -1;  ///< how long ago it was; negative: not known
   };
@@ -39,6 +39,7 @@ struct recording {
   std::int32_t node = 0;
   std::int64_t pid = 0;
   std::vector<std::string> names;  ///< of functions, canonical
+  std::vector<std::string> named;  ///< of those that are no handlers, as they were given
   std::vector<thread> threads;     ///< that have recorded something
 };
 

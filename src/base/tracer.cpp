@@ -57,6 +57,12 @@ namespace {
 
 constexpr std::size_t max_name = 200;
 
+std::uint64_t fnv1a(std::string_view text) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
 trace_of_process& traced_process() { return immortal<trace_of_process>(); }
 
 /// A thread that ends leaves its place.
@@ -251,20 +257,38 @@ bool thread_tracer::claim(std::int32_t node, std::size_t events) noexcept {
 
 std::uint64_t thread_tracer::number_of(std::int32_t node, std::string_view name) noexcept {
   name = name.substr(0, max_name);
-  std::uint64_t number = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : name) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  number |= 1;
+  const std::uint64_t number = fnv1a(name) | 1;
+  write_name(node, number, name);
+  return number;
+}
+
+/// Unless the thread has written it just before.
+void thread_tracer::write_name(std::int32_t node, std::uint64_t number, std::string_view name) noexcept {
   const std::uint32_t session = trace_session.load(std::memory_order_relaxed);
-  if (session == session_ && known_[number / 2 % max_known] == number) return number;
+  if (session == session_ && known_[number / 2 % max_known] == number) return;
   const std::size_t events = 1 + (name.size() + sizeof(trace_event) - 1) / sizeof(trace_event);
   const bool fits = session == session_ && node == node_ && static_cast<std::size_t>(end_ - next_) >= events;
   if (session != session_) std::fill(std::begin(known_), std::end(known_), 0);
-  if (!fits && !claim(node, events)) return number;
+  if (!fits && !claim(node, events)) return;
   std::memcpy(static_cast<void*>(next_ + 1), name.data(), name.size());
   store_event(*next_, trace_event::make(trace_kind::name, 0, name.size(), 0, number));
   next_ += events;
   known_[number / 2 % max_known] = number;
-  return number;
+}
+
+void thread_tracer::name_execution(std::uint32_t function) noexcept {
+  constexpr std::uint32_t ping = UINT32_MAX;
+  if (innermost_ == nullptr || innermost_->begun_ == 0) return;
+  if (const auto call = static_cast<std::uint32_t>(innermost_->what_ >> 32U); call != ping)
+    innermost_->what_ = trace_event::pair(function, call);
+}
+
+void thread_tracer::name_execution(std::string_view name) noexcept {
+  if (innermost_ == nullptr || innermost_->begun_ == 0) return;
+  name = name.substr(0, max_name);
+  const auto key = first_named_function | static_cast<std::uint32_t>(fnv1a(name));
+  write_name(innermost_->node_, key, name);
+  name_execution(key);
 }
 
 void traced_execution::end() noexcept {

@@ -65,6 +65,10 @@ class thread_tracer {
   void begin_reply(std::size_t bytes) noexcept;
   void end_reply() noexcept;
   void mark_queued() noexcept;
+  /// It is one of this function from here on. Not of pings, which are found by the function that was sent.
+  void name_execution(std::uint32_t function) noexcept;
+  /// By a name, of which the first 200 bytes count: no handler has it.
+  void name_execution(std::string_view name) noexcept;
 
   // ---- the program's own
   /// What stands for a name in events. Any text; the first 200 bytes count.
@@ -75,6 +79,7 @@ class thread_tracer {
   friend class traced_wait;
   friend class trace_of_process;
   friend void detach_tracer_after_fork() noexcept;
+  void write_name(std::int32_t node, std::uint64_t number, std::string_view name) noexcept;
   [[gnu::noinline, gnu::cold]] bool claim(std::int32_t node, std::size_t events) noexcept;
 
   trace_event* next_ = nullptr;

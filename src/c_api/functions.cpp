@@ -149,6 +149,7 @@ void reply_bytes(detail::incoming_call& call, std::span<const std::byte> bytes, 
 /// `encoded`: the arguments and the result are values, one behind the other, and no vector of bytes.
 void run_registered(detail::incoming_call& call, const function& what, std::string_view name,
                     std::span<const std::byte> argument, bool encoded) {
+  detail::name_execution(name);
   ham_reply reply;
   const int code = what.address(argument.data(), argument.size(), &reply, what.user);
   if (code != 0) {
@@ -165,6 +166,7 @@ void run_named(detail::incoming_call& call, const msg::handler_entry& entry, std
   call.payload = parameters == 0 ? std::span<const std::byte>() : argument;
   call.function = &entry;
   call.decoded = false;
+  detail::name_execution(entry);
   entry.handler(&call);
 }
 
@@ -196,6 +198,7 @@ void run_encoded(detail::incoming_call& call, std::string_view key, std::string_
   expect_layout(without_callable(entry.layout(), key));
   call.payload = arguments;
   call.function = &entry;
+  detail::name_execution(entry);
   entry.handler(&call);
 }
 
@@ -308,4 +311,8 @@ int ham_fail(ham_reply* reply, const char* text) {
     return HAM_OK;
   });
   return HAM_ERROR_FUNCTION;
+}
+
+void ham_name_call(const char* name) {
+  if (name != nullptr) ham::detail::name_execution(name);
 }

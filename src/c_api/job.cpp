@@ -7,6 +7,7 @@
 #include "c_api/status.hpp"
 #include "ham/error.hpp"
 #include "ham/ham.h"
+#include "ham/offload/library.hpp"
 #include "ham/offload/node.hpp"
 #include "ham/offload/runtime.hpp"
 
@@ -116,6 +117,14 @@ int ham_add_node(const char* group, ham_node* first) {
 int ham_remove_node(ham_node node) {
   return ham::c_api::guarded([&] {
     ham::offload::remove_node(node);
+    return HAM_OK;
+  });
+}
+
+int ham_load_library(ham_node node, const char* path) {
+  return ham::c_api::guarded([&] {
+    ham::c_api::require(path, "the path of the library");
+    static_cast<void>(ham::offload::load_library(node, path));
     return HAM_OK;
   });
 }

@@ -73,6 +73,8 @@ std::string listed(const recording& of, const std::vector<const recording::event
 }  // namespace
 
 std::string recorded_function(const recording& of, const recording::event& one) {
+  if (one.function >= base::first_named_function && one.function - base::first_named_function < of.named.size())
+    return base::printable(of.named[one.function - base::first_named_function], max_name_bytes);
   if (one.function >= of.names.size() || of.names[one.function].empty())
     return "function " + std::to_string(one.function);
   return base::printable(msg::pretty_name(base::printable(of.names[one.function], msg::max_name_bytes)),

@@ -11,8 +11,10 @@
 #include "base/recorder.hpp"
 #include "base/recording.hpp"
 #include "base/settings.hpp"
+#include "base/tracer.hpp"
 #include "core/last_events.hpp"
 #include "ham/msg/handler_table.hpp"
+#include "ham/offload/detail/engine_api.hpp"
 #include "runtime/recorder_files.hpp"
 #include "runtime/recording.hpp"
 
@@ -113,6 +115,16 @@ void start_recorder(node_t self) {
     base::disable_recorder();
   else
     base::enable_recorder(self, &handler_name);
+}
+
+void name_execution(std::string_view name) noexcept {
+  if (const std::uint32_t key = base::named_function(name); key != msg::invalid_key)
+    base::this_recorder.name_execution(key);
+  if (base::tracing()) base::this_tracer.name_execution(name);
+}
+void name_execution(const msg::handler_entry& function) noexcept {
+  base::this_recorder.name_execution(function.key());
+  if (base::tracing()) base::this_tracer.name_execution(function.key());
 }
 
 }  // namespace detail

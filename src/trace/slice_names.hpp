@@ -26,6 +26,8 @@ class slice_names {
   /// As people write it; without a name its key.
   [[nodiscard]] std::string function(std::uint32_t key) const {
     constexpr std::size_t max_name = 200;
+    if (key >= base::first_named_function)  // no handler's
+      if (const auto found = part_.texts.find(key); found != part_.texts.end()) return found->second;
     if (key >= part_.functions.size() || part_.functions[key].empty()) return "function " + std::to_string(key);
     return base::printable(msg::pretty_name(base::printable(part_.functions[key], msg::max_name_bytes)), max_name);
   }

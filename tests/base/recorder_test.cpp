@@ -51,6 +51,46 @@ class recorder : public testing::Test {
   unique_fd file_ = make_memory_file("ham-test", 2 * recorder_area::bytes);
 };
 
+TEST_F(recorder, knows_functions_that_are_no_handlers_by_name) {
+  EXPECT_EQ(named_function("early"), 0xffffffffU) << "nothing is recorded";
+  record_here();
+  this_recorder.name_execution(7);  // executes nothing
+  {
+    const recorded_execution outer(1, 0, 5);
+    this_recorder.name_execution(named_function("square"));
+    {
+      const recorded_execution inner(2, 0, 6);
+      this_recorder.name_execution(named_function("cube"));
+    }
+    EXPECT_EQ(named_function("square"), first_named_function);
+    const recording::thread now = mine();
+    ASSERT_EQ(now.open.size(), 1U);
+    EXPECT_EQ(now.open[0].function, first_named_function);
+    EXPECT_EQ(now.open[0].call, 5U);
+    EXPECT_EQ(now.open[0].peer, 1);
+    ASSERT_EQ(now.past.size(), 1U);
+    EXPECT_EQ(now.past[0].kind, recorded_kind::executed);
+    EXPECT_EQ(now.past[0].function, first_named_function + 1);
+  }
+  EXPECT_EQ(read().names, (std::vector<std::string>{"assemble()", "solve(int)"}));
+  EXPECT_EQ(read().named, (std::vector<std::string>{"square", "cube"}));
+}
+
+TEST_F(recorder, takes_no_more_names_than_there_is_room_for) {
+  record_here();
+  this_recorder.record(recorded_kind::sent, 1, 0, 77);
+  std::uint32_t count = 0;
+  while (named_function(std::string(300, 'x') + std::to_string(count)) == first_named_function && count < 3) ++count;
+  EXPECT_EQ(count, 3U) << "200 bytes count";
+  for (count = 1; named_function(std::to_string(count) + std::string(100, 'y')) != 0xffffffffU;) ++count;
+  EXPECT_GT(count, 500U);
+  const recording all = read();
+  ASSERT_EQ(all.named.size(), count);
+  EXPECT_EQ(all.named[0], std::string(200, 'x'));
+  EXPECT_EQ(all.named.back(), std::to_string(count - 1) + std::string(100, 'y'));
+  EXPECT_EQ(named_function(std::string(200, 'x')), first_named_function);
+}
+
 TEST_F(recorder, writes_what_is_called) {
   record_here();
   this_recorder.record(recorded_kind::sent, 1, 0, 77);

@@ -177,6 +177,32 @@ TEST(tracer, a_call_that_is_given_to_another_thread_is_queued) {
   EXPECT_EQ(events[1].call(), 4U);
 }
 
+TEST(tracer, an_execution_can_be_given_a_name_or_the_key_of_another_function) {
+  this_tracer.name_execution("nothing is executed");
+  const traced on;
+  {
+    const traced_execution by_name(1, 0, 0, 5, read_ticks());
+    this_tracer.name_execution("square");
+  }
+  {
+    const traced_execution by_key(1, 0, 0, 6, read_ticks());
+    this_tracer.name_execution(1U);
+  }
+  {
+    const traced_execution ping(1, 0, 0, 0xffffffff, read_ticks());
+    this_tracer.name_execution(1U);
+  }
+  const trace_part part = part_so_far();
+  const auto events = mine(part, 1);
+  ASSERT_EQ(events.size(), 3U);
+  ASSERT_GE(events[0].function(), first_named_function);
+  EXPECT_EQ(part.texts.at(events[0].function()), "square");
+  EXPECT_EQ(events[0].call(), 5U);
+  EXPECT_EQ(events[1].function(), 1U);
+  EXPECT_EQ(events[1].call(), 6U);
+  EXPECT_EQ(events[2].function(), 0U) << "pings are found by the function that was sent";
+}
+
 TEST(tracer, keeps_nodes_of_one_thread_apart) {
   const traced on;
   for (int i = 0; i < 3; ++i)

@@ -46,6 +46,9 @@ TEST_F(c_job, nodes) {
   EXPECT_EQ(alive, 0);
   EXPECT_EQ(ham_add_node("shm:1", nullptr), HAM_ERROR_CONFIG) << "a job of one process";
   EXPECT_EQ(ham_remove_node(1), HAM_ERROR_CONFIG);
+  EXPECT_EQ(ham_load_library(0, nullptr), HAM_ERROR_ARGUMENT);
+  EXPECT_EQ(ham_load_library(0, "/no/such/library.so"), HAM_ERROR_CALL);
+  EXPECT_NE(std::string(ham_error_message()).find("/no/such/library.so"), std::string::npos) << ham_error_message();
 }
 
 TEST(c_version, is_that_of_the_headers) {

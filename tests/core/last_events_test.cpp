@@ -42,6 +42,20 @@ TEST(last_events, of_a_node_that_had_nothing_to_do) {
   EXPECT_FALSE(detail::describe_last_events(all).busy);
 }
 
+TEST(last_events, name_functions_that_are_no_handlers) {
+  base::recording of;
+  of.named = {"square", "<lambda>\x1b"};
+  of.threads.push_back({1,
+                        {{recorded_kind::executing, 0, base::first_named_function, 5, -1}},
+                        {{recorded_kind::executed, 0, base::first_named_function + 1, 4, -1},
+                         {recorded_kind::executed, 0, base::first_named_function + 2, 3, -1}}});
+  const std::string text = detail::describe_last_events(of).text;
+  EXPECT_NE(text.find("it was executing square"), std::string::npos) << text;
+  EXPECT_NE(text.find("executed <lambda>"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_NE(text.find("executed function 2147483650"), std::string::npos) << text;
+}
+
 TEST(last_events, of_several_threads_are_put_in_order) {
   const recording all =
       of_threads({{7,

@@ -17,22 +17,28 @@ namespace {
 constexpr const char* usage =
     "usage: ham-worker [--load LIBRARY]... [HAM's own options]\n"
     "A target for hosts that are other programs. It executes functions of the libraries that it loads: those on its\n"
-    "command line before it joins, others when the host asks for them (offload::load_library).\n"
+    "command line before it joins, others when the host asks for them (offload::load_library, ham_load_library).\n"
     "  HAM_NODES=exec:ham-worker ./host               started by the host, which loads the libraries\n"
+    "  HAM_NODES='exec:ham-worker --ham-load=./kernels.so' ./host    with a library\n"
     "  ham-worker --load ./kernels.so --ham-serve=127.0.0.1:7000    waits for hosts\n"
     "  mpirun -n 1 ./host : -n 3 ham-worker --load ./kernels.so     ranks of a host\n";
 
-/// The libraries of --load, which is taken off the command line.
-std::vector<const char*> take_libraries(int& argc, char** argv) {
+/// The libraries of --load and --ham-load, which are taken off the command line. A host gives its targets its own
+/// command line: to them a --load is not meant, while no host has an option --ham-load.
+std::vector<const char*> take_libraries(int& argc, char** argv, bool by_hand) {
   constexpr std::string_view option = "--load";
+  constexpr std::string_view of_targets = "--ham-load";
   std::vector<const char*> libraries;
   int kept = 1;
   for (int at = 1; at < argc; ++at) {
     const std::string_view word = argv[at];
-    if (word == option && at + 1 < argc)
+    const std::string_view name = word.substr(0, word.find('='));
+    if (name != of_targets && !(by_hand && name == option))
+      argv[kept++] = argv[at];
+    else if (name.size() < word.size())
+      libraries.push_back(argv[at] + name.size() + 1);
+    else if (at + 1 < argc)
       libraries.push_back(argv[++at]);
-    else if (word.starts_with("--load="))
-      libraries.push_back(argv[at] + option.size() + 1);
     else
       argv[kept++] = argv[at];
   }
@@ -57,9 +63,7 @@ bool is_target(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   ham::detail::occupy_standard_descriptors();
-  // A host gives its targets its own command line: only who starts a worker by hand loads libraries there.
-  const std::vector<const char*> libraries =
-      std::getenv("HAM_TARGET") == nullptr ? take_libraries(argc, argv) : std::vector<const char*>();
+  const std::vector<const char*> libraries = take_libraries(argc, argv, std::getenv("HAM_TARGET") == nullptr);
   if (!is_target(argc, argv)) {
     std::fputs(usage, argc > 1 && std::string_view(argv[1]) == "--help" ? stdout : stderr);
     return argc > 1 && std::string_view(argv[1]) == "--help" ? 0 : 2;

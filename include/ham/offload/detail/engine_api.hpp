@@ -186,6 +186,10 @@ void reject_call(incoming_call& call, const char* why) noexcept;
 void share_call(incoming_call& call);
 /// That copy has gone; until then the engine stays.
 void unshare_call(incoming_call& call) noexcept;
+/// What the calling thread executes is called so in recordings and traces from here on. Without a call that is
+/// executed, nothing.
+void name_execution(std::string_view name) noexcept;
+void name_execution(const msg::handler_entry& function) noexcept;
 [[nodiscard]] inline bool wants_reply(const incoming_call& call) noexcept { return call.call != 0xffffffff; }
 
 // ---- batches
