@@ -57,8 +57,8 @@ class ring_reader {
     return ring_status::frame;
   }
 
-  /// The frame is no longer needed. Two lines, and up to what holds 64 KiB, are given back later, when there is time: see
-  /// give_back(). More would keep the writer waiting.
+  /// The frame is no longer needed. Two lines, and up to what holds 64 KiB, are given back later, when there is time,
+  /// by give_back(). More would keep the writer waiting.
   void release() noexcept {
     if (held_long_) [[unlikely]] {
       held_long_ = false;

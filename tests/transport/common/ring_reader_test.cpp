@@ -72,7 +72,7 @@ TEST_F(line_ring, cancelled_payload_that_equals_a_stamp) {
   }
 }
 
-TEST_F(line_ring, lines_of_a_longer_frame_are_given_back_when_the_reader_looks_again_or_is_told) {
+TEST_F(line_ring, lines_of_a_longer_frame_are_given_back_at_the_next_poll_or_when_it_is_told) {
   const std::size_t size = first_line_payload + 100;
   const auto given_back = [&](auto then) {
     const std::uint64_t before = control.released.load();
