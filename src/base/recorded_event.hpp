@@ -63,8 +63,8 @@ __attribute__((no_sanitize("thread"))) inline void store_event(recorded_event& a
 /// By the thread that writes it. Word by word, as GCC writes it: a processor forwards what it has just written to reads
 /// of the same width only, and a wider one waits for the cache.
 [[nodiscard]] inline recorded_event load_event(const recorded_event& at) noexcept {
-  const auto word = [](const std::uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); };
-  return {word(at.ticks), word(at.what), word(at.whom), word(at.check)};
+  const volatile recorded_event& place = at;
+  return {place.ticks, place.what, place.whom, place.check};
 }
 
 }  // namespace ham::base
