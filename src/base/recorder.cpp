@@ -22,6 +22,12 @@
 namespace ham::inline v1::base {
 namespace {
 
+/// Keys of functions that are no handlers. That of a parent stays as it is: its threads may just have changed it.
+struct named_functions {
+  std::map<std::string, std::uint32_t, std::less<>> keys{};
+  named_functions* former = nullptr;
+};
+
 struct process_recorder {
   enum class state : std::uint8_t { undecided, on, off };
 
@@ -33,7 +39,8 @@ struct process_recorder {
   recorder_area* area = nullptr;
   bool prepared = false;
   std::array<std::uint32_t, recorder_area::max_threads> threads{};  // not in the area, where others may write
-  std::map<std::string, std::uint32_t, std::less<>> named;
+  named_functions* named = nullptr;                                 // made when the first one comes
+  named_functions* former = nullptr;                                // of the process that has forked this one
   std::size_t names_bytes = 0;
 
   bool prepare() noexcept;
@@ -101,12 +108,14 @@ bool process_recorder::prepare() noexcept {
 std::uint32_t process_recorder::key_of(std::string_view name) {
   constexpr std::uint32_t none = UINT32_MAX;
   if (is != state::on || !prepared) return none;
-  if (const auto known = named.find(name); known != named.end()) return known->second;
+  if (named == nullptr) named = new named_functions{{}, former};
+  auto& keys = named->keys;
+  if (const auto known = keys.find(name); known != keys.end()) return known->second;
   std::span<std::byte> room = std::span(area->names).subspan(names_bytes);
-  const auto count = static_cast<std::uint32_t>(named.size());
-  const auto fresh = named.try_emplace(std::string(name), first_named_function + count).first;
+  const auto count = static_cast<std::uint32_t>(keys.size());
+  const auto fresh = keys.try_emplace(std::string(name), first_named_function + count).first;
   if (!write_name(name, room)) {
-    named.erase(fresh);
+    keys.erase(fresh);
     return none;
   }
   names_bytes = sizeof area->names - room.size();
@@ -209,7 +218,7 @@ void detach_recorder_after_fork() noexcept {
   all.prepared = false;
   all.is = process_recorder::state::undecided;
   all.threads = {};
-  renew(all.named);  // another thread may just have changed it
+  if (all.named != nullptr) all.former = std::exchange(all.named, nullptr);
   all.names_bytes = 0;
   this_recorder = {};
 }
