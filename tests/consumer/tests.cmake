@@ -32,7 +32,7 @@ consumer_build_and_test(fetch_content -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUI
 add_test(NAME consumer.pkg_config
          COMMAND ${HAM_SH} "${CMAKE_CURRENT_SOURCE_DIR}/pkg_config.sh" "${CMAKE_CXX_COMPILER}"
                  "${prefix}/${CMAKE_INSTALL_LIBDIR}" "${CMAKE_CURRENT_BINARY_DIR}/pkg_config")
-set_tests_properties(consumer.pkg_config PROPERTIES LABELS consumer TIMEOUT 300 FIXTURES_REQUIRED ham_installed
+set_tests_properties(consumer.pkg_config PROPERTIES LABELS consumer TIMEOUT 900 FIXTURES_REQUIRED ham_installed
                                                     SKIP_RETURN_CODE 77)
 
 # MPI kernels, where the MPI can spawn.
