@@ -27,7 +27,8 @@ class peer_identity {
   /// Negative: it has told nothing.
   [[nodiscard]] std::int64_t pid() const noexcept;
 
-  /// Once, with the receiving lock. `orderly`: see node_failure. `last_events`: what it did last, or empty.
+  /// With the receiving lock; again, where what is said of the number changes. `orderly`: see node_failure.
+  /// `last_events`: what it did last, or empty.
   void set_loss(std::string why, bool orderly = false, std::string last_events = {}) noexcept;
   /// Empty: it was not lost. For who has the receiving lock.
   [[nodiscard]] const std::string& loss() const noexcept { return loss_; }

@@ -5,8 +5,12 @@
 #include <utility>
 
 #include "base/renew.hpp"
+#include "ham/offload/detail/handle_check.hpp"
 
 namespace ham::inline v1::detail {
+
+constinit std::atomic<bool> handles_may_be_old{false};
+
 namespace {
 
 constinit thread_local const replacements::rebuilding* innermost = nullptr;
@@ -71,6 +75,7 @@ void replacements::set(node_t number, node_t process, phase now, std::string rea
 
 void replacements::set_locked(node_t number, node_t process, phase now, std::string reason) {
   record& one = records_[number];
+  if (process != number) handles_may_be_old.store(true, std::memory_order_relaxed);
   if (one.process != process && one.process >= 0) {
     if (one.before.size() == max_remembered) one.before.erase(one.before.begin());
     one.before.push_back(one.process);
@@ -104,10 +109,20 @@ void replacements::forget(node_t number) noexcept {
   changed();
 }
 
-void replacements::forget_all() noexcept {
+void replacements::end() noexcept {
   std::lock_guard guard(mutex_);
-  for (auto& [number, one] : records_) release(one);
-  records_.clear();
+  std::erase_if(records_,
+                [](const auto& one) { return one.second.now == phase::up && one.second.process == one.first; });
+  for (auto& [number, one] : records_) {
+    if (one.now == phase::restarting) {
+      try {
+        one.reason = "node " + std::to_string(number) + " is not started again: its job ends";
+      } catch (const std::bad_alloc&) {  // calls fail with the loss of the process that it has had
+      }
+    }
+    one.now = phase::given_up;
+    release(one);
+  }
   changed();
 }
 

@@ -62,7 +62,8 @@ class replacements {
   /// Throws std::bad_alloc.
   void set(node_t number, node_t process, phase now, std::string reason = {});
   void forget(node_t number) noexcept;
-  void forget_all() noexcept;
+  /// The job ends: nothing waits for a restart any more, and a number stands for the process that it has now.
+  void end() noexcept;
   /// What the host says.
   void take_over(const std::vector<listed>& all);
 

@@ -266,7 +266,14 @@ void membership::remove(node_t node, std::chrono::milliseconds timeout) {
   if (node == 0) throw config_error("the host cannot be removed; leave main to end the job");
   const node_t number = host_.numbers.number_of(node);
   const node_t process = supervisor_.supervises(number) ? supervisor_.release(number) : node;
-  end_target(process, "it was removed from the job", timeout);
+  constexpr const char* why = "it was removed from the job";
+  end_target(process, why, timeout);
+  if (process != number) {  // why its first process has died is not what became of the number
+    const peer_hold first = host_.peers.hold(number);
+    host_.locked([&] {
+      if (first && first->state.load() == peer_state::lost) first->about.set_loss(why, true);
+    });
+  }
   std::lock_guard guard(groups_mutex_);
   groups_.erase(number);
   groups_.erase(process);

@@ -2,6 +2,7 @@
 #include "job/supervisor.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/thread.hpp"
@@ -62,6 +63,16 @@ void supervisor::on_lost(node_t process, const std::string& why) noexcept {
   news_.notify_all();
 }
 
+/// Calls that wait for its restart fail.
+void supervisor::end_number(node_t number, node_t process) noexcept {
+  try {
+    host_.numbers.set(number, process, phase::given_up,
+                      "node " + std::to_string(number) + " was removed from the job while it was started again");
+  } catch (const std::bad_alloc&) {
+    host_.numbers.forget(number);
+  }
+}
+
 node_t supervisor::release(node_t number) {
   node_t process = number;
   std::shared_ptr<const offload::supervision> how;  // ends without a lock
@@ -77,8 +88,11 @@ node_t supervisor::release(node_t number) {
         worker.join();  // it needs nothing any more
     }
     how = std::move(found->second.how);
+    if (found->second.working)  // its on_respawn may still call the process by the number
+      end_number(number, process);
+    else
+      host_.numbers.forget(number);
     nodes_.erase(found);
-    host_.numbers.forget(number);
   }
   news_.notify_all();  // its restart may be resting
   starter_.announce_numbers();
@@ -94,7 +108,7 @@ void supervisor::end() noexcept {
   news_.notify_all();
   if (!host_.numbers.any()) return;
   host_.locked([&] {  // who waits for a restart waits no more
-    host_.numbers.forget_all();
+    host_.numbers.end();
     host_.waits.wake_finished();
   });
 }

@@ -93,6 +93,7 @@ class supervisor final : private report_listener {
   [[nodiscard]] std::optional<offload::respawned> assign(node_t number, node_t process);
   [[nodiscard]] std::string publish(node_t number, node_t process);
   void note_end(node_t number, const std::string& why);
+  void end_number(node_t number, node_t process) noexcept;
   void give_up(node_t number, const std::string& why);
   class preparation;
   void execute_for_preparations();

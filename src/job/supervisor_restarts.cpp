@@ -121,12 +121,19 @@ bool supervisor::begin_restart(node_t number, watched& one) {
       restart(number);
     }
     if (host_.continuations.due()) host_.waits.wake();
-    std::lock_guard guard(mutex_);
-    if (const auto found = nodes_.find(number); found != nodes_.end()) {
-      found->second.working = false;
-      found->second.restarting = false;
-      news_.notify_all();
+    bool released = false;
+    {
+      std::lock_guard guard(mutex_);
+      if (const auto found = nodes_.find(number); found != nodes_.end()) {
+        found->second.working = false;
+        found->second.restarting = false;
+        news_.notify_all();
+      } else {
+        host_.numbers.forget(number);
+        released = true;
+      }
     }
+    if (released) starter_.announce_numbers();
   };
   try {
     one.worker = base::start_thread(restart_and_say_so);

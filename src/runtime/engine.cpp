@@ -209,7 +209,7 @@ void engine::serve(const std::function<void()>& first) {
 void engine::leave() {
   end_transfers();
   leaving_.store(true);
-  numbers.forget_all();  // what waits for a restart fails
+  numbers.end();  // what waits for a restart fails
   standby.stop();
   const bool calls_itself = refuse_queued();
   // Those that are reached through others, the others, and last the node through which this one reaches others.

@@ -143,6 +143,8 @@ class engine final : public called_node,
     if (numbers.any()) [[unlikely]]
       refuse_old_handle(node);
   }
+  /// The number that has another process instead of this one by now, or waits for one; negative: there is none.
+  [[nodiscard]] node_t number_of_replaced(node_t process) const;
   /// Waits until `node` can be called. Throws ham::node_failure. False: it is expected, but has not greeted this node
   /// by `until_ns`.
   bool await_ready(node_t node, std::int64_t until_ns = base::never_ns);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "ham/offload/detail/pool_calls.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::inline v1::detail {
@@ -61,12 +62,16 @@ node_t engine::process_of_handle(const offload::destination& on) {
                           call_outcome::not_run);
 }
 
-void engine::refuse_old_handle(node_t node) {
-  const replacements::state now = numbers.of(node);
-  const node_t number = now.supervised ? node : numbers.number_of(node);
+node_t engine::number_of_replaced(node_t process) const {
+  const replacements::state now = numbers.of(process);
+  const node_t number = now.supervised ? process : numbers.number_of(process);
   const replacements::state today = now.supervised ? now : numbers.of(number);
-  const bool is_old = today.supervised && (today.process != node || is_lost(node));
-  if (!is_old) return;
+  return today.supervised && (today.process != process || is_lost(process)) ? number : -1;
+}
+
+void engine::refuse_old_handle(node_t node) {
+  const node_t number = number_of_replaced(node);
+  if (number < 0) return;
   std::rethrow_exception(failure_of(
       number,
       "node " + std::to_string(number) +
@@ -74,4 +79,21 @@ void engine::refuse_old_handle(node_t node) {
           "this handle is of it; make it anew, for example in supervision::on_respawn"));
 }
 
+void refuse_handle_of(engine& at, node_t node) {
+  const node_t number = at.number_of_replaced(node);
+  if (number < 0) return;
+  throw buffer_error("an argument of a call is memory of a process of node " + std::to_string(number) +
+                     " that has died (what it had is gone, and the next process has something else there); give the "
+                     "call memory of that one, for example what supervision::on_respawn has allocated");
+}
+
 }  // namespace ham::detail
+
+namespace ham::inline v1::offload::detail {
+
+void refuse_old_handles_of(engine& at, const repeatable_call& call) {
+  if (call.handles.empty() || !ham::detail::handles_may_be_old.load(std::memory_order_relaxed)) return;
+  for (const node_t node : call.handles) ham::detail::refuse_handle_of(at, node);
+}
+
+}  // namespace ham::offload::detail

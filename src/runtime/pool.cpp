@@ -84,8 +84,10 @@ class repeated_task final : continuation, pool_waiter {
       const std::span<const std::byte> message = what_.message;
       if (begin_call(engine_of_runtime(state_->runtime()), where, *what_.function, message.size(), what_.decode, policy,
                      room)) {
+        ham::detail::reservation out(room);
+        refuse_old_handles_of(*room.slot->owner, what_);
         if (!message.empty()) std::memcpy(room.data, message.data(), message.size());
-        finish_call(*room.slot->owner, room);
+        finish_call(*room.slot->owner, out.release());
       }
       call_ = room.slot;
       return nullptr;

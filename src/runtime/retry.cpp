@@ -53,8 +53,10 @@ class retried_call final : ham::detail::continuation {
     call_room room;
     const std::span<const std::byte> message = what_.message;
     if (begin_call(at, to_, *what_.function, message.size(), what_.decode, when_full::wait, room)) {
+      ham::detail::reservation out(room);
+      refuse_old_handles_of(at, what_);
       if (!message.empty()) std::memcpy(room.data, message.data(), message.size());
-      finish_call(at, room);
+      finish_call(at, out.release());
     }
     call_ = room.slot;
   }

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
+
+#include "ham/offload/detail/handle_check.hpp"
 
 namespace replacements_test {
 
@@ -43,6 +46,34 @@ TEST(replacements, what_is_remembered_is_bounded) {
   EXPECT_EQ(table.number_of(1000), 1);
   EXPECT_EQ(table.number_of(990), 1);
   EXPECT_EQ(table.number_of(500), 500);
+}
+
+TEST(replacements, at_the_end_of_a_job_numbers_stand_for_what_they_have_now) {
+  replacements table;
+  table.set(1, 1, phase::up);
+  table.set(2, 6, phase::up);
+  table.set(3, 7, phase::restarting);
+  table.set(4, 4, phase::given_up, "it is worn out");
+  {
+    const replacements::rebuilding scope(table, 3, 7);
+    table.end();
+    EXPECT_TRUE(table.of(3).prepared) << "who prepares it goes on";
+    EXPECT_TRUE(table.any());
+  }
+  EXPECT_FALSE(table.of(1).supervised);
+  EXPECT_EQ(table.of(2).process, 6);
+  EXPECT_EQ(table.of(2).now, phase::given_up) << "nobody waits for another one";
+  EXPECT_EQ(table.of(2).reason, "") << "its process may be at work";
+  EXPECT_EQ(table.of(3).now, phase::given_up);
+  EXPECT_NE(table.of(3).reason.find("node 3 is not started again"), std::string::npos) << table.of(3).reason;
+  EXPECT_EQ(table.of(4).reason, "it is worn out");
+}
+
+TEST(replacements, handles_may_be_old_once_a_number_has_another_process) {
+  replacements table;
+  table.set(1, 1, phase::up);
+  table.set(1, 2, phase::up);
+  EXPECT_TRUE(detail::handles_may_be_old.load());
 }
 
 TEST(replacements, a_process_that_is_being_started_is_known_by_who_asks_for_that) {

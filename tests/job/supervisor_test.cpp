@@ -107,7 +107,54 @@ TEST_F(supervised_numbers, nothing_starts_when_the_job_ends) {
   die(1, "the job has ended");
   supervisor_.stop();
   EXPECT_EQ(starts_, 0);
-  EXPECT_FALSE(host_->numbers.any()) << "nobody waits for it";
+  EXPECT_NE(now(), phase::restarting) << "nobody waits for it";
+}
+
+class prepared_numbers : public supervised_nodes {
+ protected:
+  /// Runs `meanwhile` while a process of node 1 is prepared; what the number is to who prepares it afterwards.
+  replacements::state prepare_beside(const std::function<void()>& meanwhile) {
+    std::atomic<bool> prepares{false}, go{false};
+    std::atomic<bool> known{false};
+    replacements::state seen;
+    offload::supervision how;
+    how.on_respawn = [&](const offload::respawned& fresh) {
+      prepares = true;
+      EXPECT_TRUE(eventually([&] { return go.load(); }));
+      known = host_->numbers.any();  // else nobody asks the table
+      seen = host_->numbers.of(fresh.node);
+    };
+    supervisor_.supervise(1, how);
+    die(1, "it stumbled");
+    EXPECT_TRUE(eventually([&] { return prepares.load(); }));
+    meanwhile();
+    go = true;
+    supervisor_.stop();
+    EXPECT_TRUE(known);
+    return seen;
+  }
+};
+
+TEST_F(prepared_numbers, on_respawn_calls_by_number_while_the_job_ends) {
+  const replacements::state seen = prepare_beside([&] {
+    supervisor_.end();
+    const replacements::state others = host_->numbers.of(1);
+    EXPECT_EQ(others.now, phase::given_up);
+    EXPECT_NE(others.reason.find("its job ends"), std::string::npos) << others.reason;
+  });
+  EXPECT_EQ(seen.process, 2);
+  EXPECT_TRUE(seen.prepared);
+}
+
+TEST_F(prepared_numbers, on_respawn_calls_by_number_while_it_is_removed) {
+  const replacements::state seen = prepare_beside([&] {
+    EXPECT_EQ(supervisor_.release(1), 2);
+    const replacements::state others = host_->numbers.of(1);
+    EXPECT_EQ(others.now, phase::given_up);
+    EXPECT_NE(others.reason.find("was removed"), std::string::npos) << others.reason;
+  });
+  EXPECT_EQ(seen.process, 2);
+  EXPECT_FALSE(host_->numbers.any()) << "of what is removed nothing is kept";
 }
 
 }  // namespace

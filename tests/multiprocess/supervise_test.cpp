@@ -2,6 +2,7 @@
 // link: ham::ham
 // timeout: 300
 // serial: no
+#include "ham/offload/pool.hpp"
 #include "tcp_server.hpp"
 
 #include <atomic>
@@ -126,6 +127,25 @@ TEST(supervise, a_program_that_leaves_is_started_again_too) {
   EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
 }
 
+int first_of(buffer_ptr<int> where) { return *where; }
+int first_of_span(offload::buffer_span<int> where) { return where[0]; }
+int first_of_all(const std::vector<buffer_ptr<int>>& where) { return *where.front(); }
+
+/// The new process would take the address for one of its own.
+void expect_refused_as_arguments(buffer_ptr<int> old) {
+  const std::string said = message_of<buffer_error>([&] { offload::sync(1, fn<&first_of>, old); });
+  EXPECT_NE(said.find("node 1 that has died"), std::string::npos) << said;
+  EXPECT_THROW(offload::sync(1, fn<&first_of_span>, offload::buffer_span<int>(old, 8)), buffer_error);
+  EXPECT_THROW(offload::sync(1, fn<&first_of_all>, std::vector{old}), buffer_error);
+  EXPECT_THROW(offload::ping(1, fn<&first_of>, old), buffer_error);
+  EXPECT_THROW(offload::sync(offload::retry(1, 3), idempotent(fn<&first_of>), old), buffer_error);
+  offload::batch several(1);
+  EXPECT_THROW(static_cast<void>(several.add(fn<&first_of>, old)), buffer_error);
+  offload::pool workers{{1}};
+  EXPECT_THROW(workers.async(fn<&first_of>, old).get(), buffer_error);
+  EXPECT_THROW(workers.async(idempotent(fn<&first_of>), old).get(), buffer_error);
+}
+
 void expect_old_handles_fail(const runtime_options& how) {
   runtime rt(how);
   offload::supervise(1);
@@ -148,6 +168,8 @@ void expect_old_handles_fail(const runtime_options& how) {
     EXPECT_THROW(offload::get(old_memory, back.data(), 8).get(), node_failure);
     EXPECT_THROW(offload::free(old_memory), node_failure);
     EXPECT_THROW(offload::sync(old_queue, fn<&echo>, 1), node_failure);
+    expect_refused_as_arguments(old_memory);
+    EXPECT_EQ(offload::sync(1, fn<&first_of>, fresh.ptr()), 7);
     EXPECT_THROW(old_object.call<&counter::add>(1), error);
     { const auto dropped = std::move(old_context); }  // destructors do not throw, and touch nothing of the new process
     old_object.reset();
@@ -311,13 +333,34 @@ TEST(supervise, crash_loops_stop_with_the_reasons) {
   EXPECT_EQ(offload::sync(1, fn<&echo>, 7), 7);
 }
 
+TEST(supervise, a_removal_while_it_is_prepared_says_so_to_who_waits) {
+  std::atomic<bool> prepares{false}, removed{false};
+  runtime rt(nodes("shm:1"));
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned&) {
+    prepares = true;
+    EXPECT_TRUE(eventually([&] { return removed.load(); }));
+  };
+  offload::supervise(1, how);
+  kill_node(1);
+  EXPECT_TRUE(eventually([&] { return prepares.load(); }));
+  std::string said;
+  std::thread waiting([&] { said = message_of<node_failure>([] { offload::sync(1, fn<&echo>, 1); }); });
+  std::this_thread::sleep_for(20ms);
+  offload::remove_node(1);
+  waiting.join();
+  removed = true;
+  EXPECT_NE(said.find("was removed from the job"), std::string::npos) << said;
+}
+
 TEST(supervise, a_removed_node_stays_away) {
   runtime rt(nodes("shm:2"));
   offload::supervise(1);
   kill_node(1);
   offload::sync(1, fn<&echo>, 1);
   offload::remove_node(1);
-  EXPECT_THROW(offload::sync(1, fn<&echo>, 1), node_failure);
+  const std::string said = message_of<node_failure>([] { offload::sync(1, fn<&echo>, 1); });
+  EXPECT_NE(said.find("it was removed from the job"), std::string::npos) << said;
   EXPECT_FALSE(offload::alive(1));
   EXPECT_EQ(offload::targets(), std::vector<node_t>{2});
 }

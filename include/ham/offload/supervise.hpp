@@ -45,7 +45,8 @@ struct supervision {
 /// - Calls that were pending when the process died fail as ever, with ham::node_failure and what is known of whether
 ///   they have run. Nothing is repeated, unless it is called by retry().
 /// - Handles of the process that has died (buffers, contexts, remote objects) are never those of the new one: to use
-///   one throws ham::node_failure that says so, or ham::object_error. Each process has a number of its own, which
+///   one throws ham::node_failure that says so, or ham::object_error; a call that has memory of it as an argument
+///   throws ham::buffer_error, and is not sent. Each process has a number of its own, which
 ///   handles have as their node: at first the supervised one, later others.
 /// - When the limit is reached, the node is given up: calls to it throw ham::node_failure (not_run) that lists why its
 ///   processes have ended. So does a line on stderr, and offload::on_event.

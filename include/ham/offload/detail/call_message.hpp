@@ -19,6 +19,7 @@
 #include "ham/msg/signature.hpp"
 #include "ham/offload/detail/address_check.hpp"
 #include "ham/offload/detail/engine_api.hpp"
+#include "ham/offload/detail/handle_check.hpp"
 
 namespace ham::inline v1::detail {
 
@@ -123,6 +124,7 @@ template <class Message, class Callable, class... Params>
   call_room room;
   if (begin_call(at, where, Message::entry(), bytes, decode, policy, room)) [[likely]] {
     reservation message(room);
+    refuse_old_handles(at, values...);
     msg::writer to(room.data, bytes);
     Message::encode(to, callable, values...);
     to.expect_full();

@@ -52,7 +52,10 @@ struct repeatable_call {
   /// Moves the outcome of the call, whose slot is given back, to the slot of the task.
   void (*hand_over)(call_slot& call, call_slot& task) noexcept;
   std::vector<std::byte> message;
+  std::vector<node_t> handles;  ///< the processes of handles among the arguments
 };
+/// Throws ham::buffer_error if one of the processes has gone, and another one has its number.
+void refuse_old_handles_of(engine& at, const repeatable_call& call);
 /// Sends it to the least busy node, and to others when that is lost. The slot of the task; nullptr as enter_pool().
 [[nodiscard]] call_slot* start_repeatable(const std::shared_ptr<pool_state>& pool, when_full policy,
                                           repeatable_call call);
@@ -69,12 +72,13 @@ template <class Plan, class Callable, class... Args>
                                               const Args&... args) {
   using message = typename Plan::call::message;
   using result = typename Plan::result_type;
-  repeatable_call made{&message::entry(), &slot_value<result>::decode, &hand_result_over<result>, {}};
+  repeatable_call made{&message::entry(), &slot_value<result>::decode, &hand_result_over<result>, {}, {}};
   Plan::with(
       [&](const auto& core, const auto&... values) {
 #if HAM_CHECK_ADDRESSES
         check_addresses(current(), where, core, values...);
 #endif
+        (for_handles_in(values, [&](node_t node) { made.handles.push_back(node); }), ...);
         made.message.resize(message::size(core, values...));
         msg::writer to(made.message.data(), made.message.size());
         message::encode(to, core, values...);
