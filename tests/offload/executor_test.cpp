@@ -221,4 +221,44 @@ TEST_F(executors, coroutines_hop_many_times_and_throw) {
   EXPECT_THROW((void)refused.get(), std::out_of_range);
 }
 
+/// Tells whether a task has settled when a variable of its coroutine ends.
+struct observer {
+  offload::task<int>* task = nullptr;
+  bool ended = false;
+  bool had_settled = false;
+};
+struct observed_variable {
+  observer& by;
+  ~observed_variable() {
+    by.ended = true;
+    by.had_settled = by.task->test();
+  }
+};
+offload::task<int> with_a_variable(offload::work_queue& queue, observer& by, bool fails) {
+  const observed_variable variable{by};
+  const int value = co_await offload::on(std::ref(queue), offload::async(1, fn<&echo>, 7));
+  if (fails) throw std::out_of_range("it fails");
+  co_return value;
+}
+
+TEST_F(executors, a_task_settles_when_the_variables_of_its_coroutine_are_gone) {
+  for (const bool fails : {false, true}) {
+    offload::work_queue queue;
+    observer by;
+    auto made = with_a_variable(queue, by, fails);
+    by.task = &made;
+    EXPECT_TRUE(eventually([&] {
+      offload::progress();
+      return queue.run() == 1U;
+    }));
+    EXPECT_TRUE(by.ended);
+    EXPECT_FALSE(by.had_settled);
+    EXPECT_TRUE(made.test());
+    if (fails)
+      EXPECT_EQ(message_of<std::out_of_range>([&] { (void)made.get(); }), "it fails");
+    else
+      EXPECT_EQ(made.get(), 7);
+  }
+}
+
 }  // namespace executor_test

@@ -26,38 +26,34 @@ class [[nodiscard]] task {
     [[nodiscard]] task get_return_object() { return task(detail::future_access::make<Result>(slot)); }
     /// The coroutine starts within the call.
     [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
-    /// Its frame is destroyed as soon as it ends.
-    [[nodiscard]] std::suspend_never final_suspend() const noexcept { return {}; }
-    /// What leaves the coroutine becomes the error of its task.
-    void unhandled_exception() noexcept {
-      detail::outcome_of<Result> failed;
-      failed.error = std::current_exception();
-      end(std::move(failed));
-    }
-    /// The coroutine may go on anywhere (on()), also when its runtime has ended.
-    void end(detail::outcome_of<Result>&& with) noexcept {
+    /// Settles the task. The coroutine's variables are gone, and so is what it has caught; its parameters go with its
+    /// frame, right after this. It may end anywhere (on()), also when its runtime has ended.
+    [[nodiscard]] std::suspend_never final_suspend() noexcept {
       if (detail::on_executor())
-        detail::deliver(runtime, *slot, std::move(with));
-      else if (with.error != nullptr)
-        detail::fail_local(*slot, std::move(with.error));
+        detail::deliver(runtime, *slot, std::move(outcome));
+      else if (outcome.error != nullptr)
+        detail::fail_local(*slot, std::move(outcome.error));
       else
-        detail::fulfil<Result>(*slot, [&]() -> Result { return with.take(); });
+        detail::fulfil<Result>(*slot, [&]() -> Result { return outcome.take(); });
+      return {};
     }
+    /// What leaves the coroutine becomes the error of its task.
+    void unhandled_exception() noexcept { outcome.error = std::current_exception(); }
+    /// What the task settles with.
+    detail::outcome_of<Result> outcome;
   };
   /// The promise of a coroutine with a result.
   struct value_promise : promise_base {
     /// co_return: makes the result of `value`. What that throws is the error.
     template <class Value>
     void return_value(Value&& value) {
-      detail::outcome_of<Result> made;
-      made.fill([&]() -> Result { return std::forward<Value>(value); });
-      this->end(std::move(made));
+      this->outcome.fill([&]() -> Result { return std::forward<Value>(value); });
     }
   };
   /// The promise of a coroutine without one.
   struct void_promise : promise_base {
     /// The end of the coroutine.
-    void return_void() noexcept { this->end({}); }
+    void return_void() const noexcept {}
   };
   /// Of the coroutine protocol.
   using promise_type = std::conditional_t<std::is_void_v<Result>, void_promise, value_promise>;
