@@ -8,12 +8,12 @@ import operator
 import os
 import time
 import weakref
-from typing import Any, Callable, Iterable, Iterator, Optional
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
 
 from . import _job, _pickles
 from ._future import Future, Task, raise_remote
 from ._pool import Pool
-from ._resident import collect
+from ._resident import Resident, collect
 
 
 def _groups(workers: Optional[int], nodes: Optional[str]) -> list[str]:
@@ -91,8 +91,13 @@ class Executor(concurrent.futures.Executor):
         self, kind: int, fn: Callable[..., Any], what: Any, end: Optional[float] = None
     ) -> Future:
         future = Future(self._pool)
-        with collect() as residents:
-            function, body = _pickles.dump_function(fn), _pickles.dump(what)
+        function = _pickles.known_function(fn)
+        body = _pickles.dump_simple_call(*what) if kind == _pickles.CALL else None
+        residents: Sequence[Resident] = ()
+        if function is None or body is None:
+            with collect() as residents:
+                function = function or _pickles.dump_function(fn)
+                body = body or _pickles.dump(what)
         self._pool.submit(Task(future, kind, function, body, residents, end))
         return future
 

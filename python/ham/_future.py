@@ -27,6 +27,12 @@ class _Condition(threading.Condition):
     __exit__ = property(operator.attrgetter("_lock.__exit__"))  # type: ignore[assignment]
 
 
+#: Whether a future of this Python has the members that are set here.
+_IS_KNOWN = {**vars(concurrent.futures.Future()), "_condition": None} == {
+    "_condition": None, "_state": "PENDING", "_result": None, "_exception": None, "_waiters": [], "_done_callbacks": [],
+}
+
+
 class Future(concurrent.futures.Future):
     """A future of a task; ``submit`` gives it. A :class:`concurrent.futures.Future` whose function can be asked to stop.
 
@@ -34,7 +40,14 @@ class Future(concurrent.futures.Future):
     """
 
     def __init__(self, pool: Pool) -> None:
-        super().__init__()
+        if _IS_KNOWN:  # the base class's, without a condition that is not used
+            self._state = "PENDING"
+            self._result = None
+            self._exception = None
+            self._waiters: list = []
+            self._done_callbacks: list = []
+        else:
+            super().__init__()
         self._condition = _Condition()
         self._pool = pool
         self._stop_asked = False
@@ -62,6 +75,8 @@ class Future(concurrent.futures.Future):
             self._pool.help(self, started + _HELP)
             if timeout is not None:
                 timeout -= time.monotonic() - started
+        if self._state == "FINISHED" and self._exception is None:
+            return self._result
         return super().result(timeout)
 
 

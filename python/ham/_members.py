@@ -57,9 +57,9 @@ class Members:
         for node in nodes:
             _resident.started(node)
             answer = _ham.call(node, WORKER, _pickles.encode(node, _pickles.INITIALISE, self._prepare))
-            kind, _, value = _pickles.decode(answer)
+            kind, value = _pickles.decode_result(answer)
             if kind == _pickles.FAILURE:
-                error, text = value()
+                error, text = value
                 raise BrokenExecutor("the initializer of a worker raised an exception") from raise_remote(error, text)
             with self._lock:
                 self._idle.append(node)

@@ -31,6 +31,9 @@ _BUFFER = struct.Struct("<QQQi?")  # address, tag, size, node, read-only
 
 _BY_VALUE = frozenset((int, float, str, bytes, bool, type(None), complex, bytearray))
 
+_NO_ARGUMENTS = pickle.dumps(((), {}), 5)
+_NO_BUFFERS = bytes(4)  # their number in a message
+
 
 class Pickled:
     """A pickle, and the buffers that it leaves out: views of the objects' own memory."""
@@ -54,8 +57,21 @@ def _is_plain(value: Any) -> bool:
     return kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.dtype.kind in "biufcSUmM"
 
 
+def dump_simple_call(arguments: tuple, keywords: dict) -> Optional[Pickled]:
+    """What dump gives for arguments that are numbers and texts: without the search for anything else. None: they are not."""
+    if keywords:
+        return None
+    if not arguments:
+        return Pickled(_NO_ARGUMENTS, [])
+    if _BY_VALUE.issuperset(map(type, arguments)):
+        return Pickled(pickle.dumps((arguments, keywords), 5), [])
+    return None
+
+
 def dump(value: Any) -> Pickled:
     """Pickles with protocol 5. Raises what the value's own pickling raises."""
+    if type(value) in _BY_VALUE:
+        return Pickled(pickle.dumps(value, 5), [])
     buffers: list = []
 
     def keep(buffer: pickle.PickleBuffer) -> bool:
@@ -105,13 +121,33 @@ def _pickle_by_value(module: Any) -> None:
         cloudpickle.register_pickle_by_value(module)
 
 
+def known_function(function: Any) -> Optional[bytes]:
+    """The pickle by value of a function that dump_function has made before, if it is the same today; else None."""
+    if type(function) is not types.FunctionType:
+        return None
+    known = _function_pickles.get(function)
+    if known is None or function.__code__ is not known[0] or function.__defaults__ is not known[1]:
+        return None
+    if function.__kwdefaults__ is not None or function.__closure__ or function.__dict__:
+        return None
+    names = function.__globals__
+    for name in function.__code__.co_names:
+        if name in names:
+            return None
+    return known[2]
+
+
 def dump_function(function: Any) -> bytes:
     """By reference if workers can import it, else by value."""
+    known = known_function(function)
+    if known is not None:
+        return known
     name = getattr(function, "__module__", None)
     if isinstance(name, str) and name != "__main__" and not _importable(name):
         _pickle_by_value(sys.modules.get(name))
     if type(function) is not types.FunctionType:
-        return pickle.dumps(function, 5) if cloudpickle is None else cloudpickle.dumps(function, 5)
+        plain = cloudpickle is None or (type(function) is types.BuiltinFunctionType and name != "__main__")
+        return pickle.dumps(function, 5) if plain else cloudpickle.dumps(function, 5)
     module = sys.modules.get(function.__module__)
     if function.__module__ != "__main__" and _importable(function.__module__) and getattr(module, function.__qualname__, None) is function:
         return pickle.dumps(function, 5)
@@ -120,15 +156,11 @@ def dump_function(function: Any) -> bytes:
             f"{function.__qualname__} is defined in {function.__module__} and cannot be imported by workers; install "
             "cloudpickle, or put it into a module"
         )
-    state = (function.__code__, function.__defaults__, function.__kwdefaults__)
-    with _function_lock:
-        known = _function_pickles.get(function)
-    if known is not None and known[0] == state and _depends_on_nothing(function):
-        return known[1]
+    code, defaults = function.__code__, function.__defaults__
     data = cloudpickle.dumps(function, 5)
-    if _depends_on_nothing(function) and _is_plain(function.__defaults__) and function.__kwdefaults__ is None:
+    if _depends_on_nothing(function) and _is_plain(defaults) and function.__kwdefaults__ is None:
         with _function_lock:
-            _function_pickles[function] = (state, data)
+            _function_pickles[function] = (code, defaults, data)
     return data
 
 
@@ -152,8 +184,8 @@ def encode(node: int, kind: int, body: Pickled, function: bytes = b"", extra: by
     return b"".join((head, *parts, function, extra, b"" if apart else body.data))
 
 
-def decode(message: bytes) -> tuple[int, bytes, Callable[[], Any]]:
-    """Kind, pickle of the function, and what makes the value. Owns the message's buffers from here on."""
+def decode(message: bytes) -> tuple[int, bytes, bytes, Callable[[], Any]]:
+    """Kind, pickle of the function, `extra`, and what makes the value. Owns the message's buffers from here on."""
     kind, apart, count, function_size, extra_size = _HEAD.unpack_from(message)
     at = _HEAD.size
     views = []
@@ -163,8 +195,17 @@ def decode(message: bytes) -> tuple[int, bytes, Callable[[], Any]]:
         view = memoryview(_ham._adopt(tuple(where)))
         views.append(view.toreadonly() if read_only else view)
     function = message[at : at + function_size]
-    data: Any = views.pop() if apart else memoryview(message)[at + function_size + extra_size :]
-    return kind, function, lambda: pickle.loads(data, buffers=views)
+    at += function_size
+    data: Any = views.pop() if apart else memoryview(message)[at + extra_size :]
+    return kind, function, message[at : at + extra_size], lambda: pickle.loads(data, buffers=views)
+
+
+def decode_result(message: bytes) -> tuple[int, Any]:
+    """Kind and value of a message without a function."""
+    if message[2:6] == _NO_BUFFERS:
+        return message[0], pickle.loads(memoryview(message)[_HEAD.size :])
+    kind, _, _, make = decode(message)
+    return kind, make()
 
 
 def extra_of(message: bytes) -> bytes:
@@ -176,7 +217,7 @@ def extra_of(message: bytes) -> bytes:
 
 def has_buffers(message: bytes) -> bool:
     """Whether decode takes buffers over, and may be called once only."""
-    return _HEAD.unpack_from(message)[2] != 0
+    return message[2:6] != _NO_BUFFERS
 
 
 def discard(message: bytes) -> None:

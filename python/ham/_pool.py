@@ -116,8 +116,7 @@ class Pool(Tasks):
     ) -> None:
         if error is None and result is not None:
             try:
-                kind, _, make = _pickles.decode(result)
-                value = make()
+                kind, value = _pickles.decode_result(result)
             except Exception as unreadable:  # the result's own unpickling
                 settle(future, error=unreadable)
                 return

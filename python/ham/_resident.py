@@ -162,7 +162,7 @@ def take(extra: bytes) -> Optional[float]:
     for key in forgotten:
         _values.pop(key, None)
     for key, message in sent:
-        make: Callable[[], Any] = _pickles.decode(message)[2]
+        make: Callable[[], Any] = _pickles.decode(message)[3]
         _values[key] = [make]
     return seconds
 

@@ -84,8 +84,8 @@ def _chunk(function: Callable, items: list) -> tuple:
 
 def _execute(message: bytes) -> Any:
     global _busy
-    kind, function, value = _pickles.decode(message)
-    seconds = _resident.take(_pickles.extra_of(message))
+    kind, function, extra, value = _pickles.decode(message)
+    seconds = _resident.take(extra)
     _busy = True  # from here on Ctrl-C interrupts it: the host relies on what it has sent
     this_call._end = None if seconds is None else time.monotonic() + seconds
     if kind == _pickles.CALL:
