@@ -78,6 +78,19 @@ class trace_of_job {
     return call_of_[at.part][at.thread][at.index];
   }
 
+  /// A slice of the call: one by a text is called as its execution says, which has found the function.
+  [[nodiscard]] text name_of(const char* verb, std::uint32_t part, std::uint32_t function, std::size_t call) {
+    if (call != no_call && calls_[call].executed) {
+      const event_place& at = calls_[call].executed;
+      if (const std::uint32_t named = event_at(parts_, at).function(); is_named(named))
+        return names_[at.part].of(verb, named);
+    }
+    return names_[part].of(verb, function);
+  }
+  [[nodiscard]] static bool is_named(std::uint32_t function) noexcept {
+    return function >= base::first_named_function && function != UINT32_MAX;
+  }
+
   static constexpr std::uint32_t no_call = event_place::nowhere;
 
   const job_parts& parts_;
@@ -217,7 +230,7 @@ void trace_of_job::write_thread(std::uint32_t part, std::uint32_t thread, track 
 
 void trace_of_job::write_answer(std::uint32_t part, const trace_event& one, std::size_t call, track on) {
   if (call == no_call || !calls_[call].executed) return;
-  to_.moment(on, ns(part, one.begin), category::reply, names_[part].of("answer of ", one.function()),
+  to_.moment(on, ns(part, one.begin), category::reply, name_of("answer of ", part, one.function(), call),
              {.flow_in = back(call)});
 }
 
@@ -237,7 +250,7 @@ void trace_of_job::write_slice(std::uint32_t part, std::uint32_t thread, const s
     case trace_kind::sent:
     case trace_kind::pinged:
       to_.begin(on, one.begin, category::encode,
-                names.of(event.kind() == trace_kind::sent ? "call " : "ping ", event.function()),
+                name_of(event.kind() == trace_kind::sent ? "call " : "ping ", part, event.function(), call),
                 {.flow_out = known ? there(call) : 0, .notes = bytes});
       return;
     case trace_kind::sent_batch:
@@ -287,7 +300,7 @@ void trace_of_job::write_lanes(const char* name, std::int32_t node, std::vector<
       to_.begin(tracks[*lane], one.begin, category::transfer,
                 to_.intern((put ? "put to node " : "get from node ") + std::to_string(event.peer())), {.notes = notes});
     } else {
-      to_.begin(tracks[*lane], one.begin, category::queue, names_[at.part].of("queue ", event.function()), {});
+      to_.begin(tracks[*lane], one.begin, category::queue, name_of("queue ", at.part, event.function(), call_of(at)), {});
     }
     to_.end(tracks[*lane], one.end);
   }

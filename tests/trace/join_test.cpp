@@ -83,6 +83,20 @@ TEST(join, has_slices_of_calls_at_both_ends) {
     EXPECT_EQ(slices.count(name), 1U) << name;
 }
 
+TEST(join, a_call_by_a_text_is_called_as_its_execution_says) {
+  call_between calls;
+  calls.add(1000, 7);
+  constexpr std::uint32_t scale = ham::base::first_named_function | 5U;
+  calls.callee[0] = event_of(executed, 1150, 1350, 0, scale, 7, 20);
+  job_parts parts{part_of(0, calls.caller), part_of(1, calls.callee)};
+  parts[1].texts[scale] = "my.scale";
+  const joined_trace trace(parts);
+  for (const char* const name :
+       {"call my.scale", "queue my.scale", "my.scale", "reply to my.scale", "answer of my.scale"})
+    EXPECT_EQ(trace.named(name).size(), 1U) << name;
+  EXPECT_EQ(trace.named("call f()").size(), 0U);
+}
+
 TEST(join, every_begin_has_an_end) {
   const joined_trace trace(two_nodes());
   std::map<std::uint64_t, int> open;
