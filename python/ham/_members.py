@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -64,7 +65,7 @@ class Members:
             with self._lock:
                 self._idle.append(node)
                 if group.startswith("exec:"):
-                    self._restarts[node] = group.partition("*")[0] if "'*" not in group else group[: group.rindex("*")]
+                    self._restarts[node] = re.sub(r"'\*\d+(@[\d+-]*)?$", "'", group)
 
     def _lose(self, node: int) -> None:
         """A worker is lost: starts another one in its place."""

@@ -39,7 +39,7 @@ class Pool(Tasks):
         try:
             self._ends = _ham.Queue()
             for group in groups:
-                self._add(group)
+                self._add_first(group, initializer)
         except BaseException:
             self._remove_members()
             _job.release()
@@ -48,6 +48,14 @@ class Pool(Tasks):
         self._thread = threading.Thread(target=self._wait_for_ends, name="ham.Executor", daemon=True)
         self._thread.start()
         _at_exit.pools.add(self)
+
+    def _add_first(self, group: str, initializer: Optional[bytes]) -> None:
+        try:
+            self._add(group)
+        except NodeFailure as error:
+            if initializer is None:
+                raise
+            raise BrokenExecutor("a worker ended while its initializer was executed") from error
 
     # ---- ends
 

@@ -317,6 +317,12 @@ def test_initializer_that_raises():
     with pytest.raises(ham.BrokenExecutor) as caught:
         ham.Executor(1, initializer=fails)
     assert "of the initializer" in str(caught.value.__cause__)
+
+
+def test_initializer_that_ends_its_process():
+    with pytest.raises(ham.BrokenExecutor, match="while its initializer was executed") as caught:
+        ham.Executor(1, initializer=os._exit, initargs=(3,))
+    assert isinstance(caught.value.__cause__, ham.NodeFailure)
     assert isinstance(caught.value, concurrent.futures.process.BrokenProcessPool)
 
 

@@ -40,7 +40,7 @@ def waits():
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory):
-    path = tmp_path_factory.mktemp("handlers") / "handlers.py"
+    path = tmp_path_factory.mktemp("it's") / "handlers.py"  # a quote, as in any path
     path.write_text(SCRIPT)
     return str(path)
 

@@ -300,7 +300,8 @@ void trace_of_job::write_lanes(const char* name, std::int32_t node, std::vector<
       to_.begin(tracks[*lane], one.begin, category::transfer,
                 to_.intern((put ? "put to node " : "get from node ") + std::to_string(event.peer())), {.notes = notes});
     } else {
-      to_.begin(tracks[*lane], one.begin, category::queue, name_of("queue ", at.part, event.function(), call_of(at)), {});
+      to_.begin(tracks[*lane], one.begin, category::queue, name_of("queue ", at.part, event.function(), call_of(at)),
+                {});
     }
     to_.end(tracks[*lane], one.end);
   }

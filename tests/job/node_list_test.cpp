@@ -201,6 +201,9 @@ TEST(parse_nodes, exec_groups) {
 
 TEST(parse_nodes, quotes_and_at_signs_in_exec_groups) {
   EXPECT_EQ(parse_nodes("exec:'/a b/c,d' -x'y z'w ''")[0].program.command, (words{"/a b/c,d", "-xy zw", ""}));
+  EXPECT_EQ(parse_nodes("exec:'it''s, here'*2")[0].program.command, (words{"it's, here"}));
+  EXPECT_EQ(parse_nodes("exec:'it''s, here'*2,shm")[0].count, 2U);
+  EXPECT_EQ(parse_nodes("exec:'''' 'a''' '''b'")[0].program.command, (words{"'", "a'", "'b"}));
   EXPECT_EQ(parse_nodes("exec:'./app*2'*3")[0].program.command, (words{"./app*2"}));
   EXPECT_EQ(parse_nodes("exec:'./app*2'*3")[0].count, 3U);
   EXPECT_EQ(parse_nodes("exec:/opt/gcc@12/app")[0].program.command, (words{"/opt/gcc@12/app"}));
@@ -210,9 +213,9 @@ TEST(parse_nodes, quotes_and_at_signs_in_exec_groups) {
 }
 
 TEST(parse_nodes, damaged_exec_groups) {
-  for (const char* text :
-       {"exec", "exec:", "exec: ", "exec:*2", "exec:@1", "exec:''", "exec:'./app", "exec:./app*", "exec:./app*x",
-        "exec:./app*2x", "exec:./app*-1", "exec:./app*4001", "exec:./app,", "exec:./app,loopback:1", "exec:a,exec:"}) {
+  for (const char* text : {"exec", "exec:", "exec: ", "exec:*2", "exec:@1", "exec:''", "exec:'./app", "exec:'it's'",
+                           "exec:./app*", "exec:./app*x", "exec:./app*2x", "exec:./app*-1", "exec:./app*4001",
+                           "exec:./app,", "exec:./app,loopback:1", "exec:a,exec:"}) {
     const std::string what = problem_of(text);
     EXPECT_NE(what.find("HAM_NODES=\"" + std::string(text) + "\""), std::string::npos) << what;
   }

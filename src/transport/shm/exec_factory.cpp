@@ -1,5 +1,5 @@
 // exec in HAM_NODES: another build of the application over shared memory, exec:WORD [WORD...][*COUNT][@CORES]. In a
-// WORD, '...' keeps blanks, commas, stars and at signs.
+// WORD, '...' keeps blanks, commas, stars and at signs; '' there is a quote.
 #include <utility>
 
 #include "base/core_list.hpp"
@@ -35,14 +35,18 @@ std::vector<word> words_of(const group_text& group) {
   std::vector<word> words;
   bool inside_word = false;
   bool inside_quotes = false;
-  for (const char c : group.rest()) {
+  const std::string_view text = group.rest();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     if (!inside_quotes && blanks.find(c) != blanks.npos) {
       inside_word = false;
       continue;
     }
     if (!inside_word) words.emplace_back();
     inside_word = true;
-    if (c == '\'') {
+    if (c == '\'' && inside_quotes && text.substr(i + 1).starts_with(c)) {
+      ++i;
+    } else if (c == '\'') {
       inside_quotes = !inside_quotes;
       words.back().any_quotes = true;
       continue;
