@@ -26,6 +26,10 @@ class thread_recorder {
   void mark_queued(std::uint32_t call) noexcept;
   /// The call that the thread executes is one of this function from here on.
   void name_execution(std::uint32_t function) noexcept;
+  /// read_ticks() when the call began that the thread executes; 0: it executes none, or does not record.
+  [[nodiscard]] std::uint64_t begin_of_execution() const noexcept {
+    return ring_ != nullptr && depth_ != 0 ? load_event(ring_->open[place_of(depth_ - 1)]).ticks : 0;
+  }
 
  private:
   friend class recorded_execution;

@@ -62,7 +62,8 @@ std::vector<bool> stages_behind_one(const offload::detail::part_plan& plan) {
 
 /// What a thread writes down of the stages that it executes, one behind the other.
 struct graph_part::executions {
-  std::optional<base::observed_execution> last;
+  std::uint64_t begun = 0;  // base::read_ticks() of the first one; 0: it is not known
+  std::optional<base::observed_execution> last{};
   stage_run* stage = nullptr;  // that it is of
 };
 
@@ -90,9 +91,6 @@ class graph_part::stage_run final : public result_sink, public continuation {
   [[nodiscard]] bool stop_requested() const noexcept override;
   /// The slot of its transfer has settled.
   void transferred() noexcept;
-  /// The stage that the calling thread begins; nullptr: none.
-  static inline thread_local const stage_run* beginning = nullptr;
-
   /// It waits for one thing less. True: for nothing, so it may begin, and waits anew for its next iteration.
   [[nodiscard]] bool count_down() noexcept {
     std::uint32_t left = pending.load(std::memory_order_relaxed);
@@ -121,6 +119,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   stage_run* only_next = nullptr;   // all that waits for it, if that waits for nothing else
   bool follows_one = false;         // see stages_behind_one()
   bool sends_on = false;            // to other parts; the result of a replay never waits
+  const void* beginner = nullptr;   // the thread that has begun it
   std::atomic<bool> quick{false};   // see observed_execution::next(); its next iteration may begin on another thread
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
@@ -130,8 +129,8 @@ class graph_part::stage_run final : public result_sink, public continuation {
  private:
   void end(phase how) noexcept {
     failed = how == phase::failed;
-    if (beginning == this)
-      now_.store(how, std::memory_order_relaxed);  // nobody else reads it yet
+    if (beginner == base::thread_identity() && now_.load(std::memory_order_relaxed) == phase::begun)
+      now_.store(how, std::memory_order_relaxed);  // the thread that begins it: nobody else reads it yet
     else if (now_.exchange(how, std::memory_order_acq_rel) == phase::left)
       part->resume(*this);
   }
@@ -260,7 +259,9 @@ void graph_part::leave(frame& of) noexcept {
 
 // ---- what arrives
 
-void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept {
+void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs, std::uint64_t begun) noexcept {
+  constexpr std::size_t some = 256;  // more takes a while to be copied: the first stage begins later than the call
+  if (inputs.size() > some || base::tracing()) begun = 0;
   frame* const in = enter(replay, true);
   if (in == nullptr) return;
   ready_list ready;
@@ -275,7 +276,7 @@ void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs) 
   } catch (...) {
     report(*in, 0, std::current_exception());
   }
-  go_on(*in, ready);
+  go_on(*in, ready, begun);
 }
 
 void graph_part::deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept {
@@ -320,16 +321,16 @@ void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages,
 }
 
 /// The result is told when the frame is free again: a later replay may begin at once.
-void graph_part::go_on(frame& in, ready_list& ready) noexcept {
-  run(in, ready);
+void graph_part::go_on(frame& in, ready_list& ready, std::uint64_t begun) noexcept {
+  run(in, ready, begun);
   const std::uint32_t replay = in.replay;
   leave(in);
   if (ready.finished) observer_->on_result(replay, ready.result);
 }
 
 /// Stages that begin one behind the other are observed as one execution after the other, without a gap.
-void graph_part::run(frame& in, ready_list& ready) noexcept {
-  executions observed;
+void graph_part::run(frame& in, ready_list& ready, std::uint64_t begun) noexcept {
+  executions observed{begun};
   stage_run* next = nullptr;
   while (next != nullptr || ready.first != nullptr) {
     if (in.stopped.load(std::memory_order_relaxed)) return;
@@ -342,9 +343,8 @@ void graph_part::run(frame& in, ready_list& ready) noexcept {
 graph_part::stage_run* graph_part::run_one(stage_run& stage, ready_list& ready, executions& observed) noexcept {
   stage.now_.store(stage_run::phase::begun, std::memory_order_relaxed);
   stage.failed = false;
-  const stage_run* const outer = std::exchange(stage_run::beginning, &stage);
+  stage.beginner = base::thread_identity();
   begin(stage, ready, observed);
-  stage_run::beginning = outer;
   if (stage.has_ended()) [[likely]] {
     stage_run* const next = stage.only_next;
     if (next != nullptr && ready.first == nullptr && !stage.failed) [[likely]]
@@ -409,7 +409,8 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
     std::atomic<bool>& quick = observed.stage->quick;
     quick.store(observed.last->next(what, quick.load(std::memory_order_relaxed)), std::memory_order_relaxed);
   } else {
-    observed.last.emplace(what, &at_.counters);
+    const std::uint64_t begun = std::exchange(observed.begun, 0);
+    observed.last.emplace(what, &at_.counters, begun != 0 ? begun : base::read_ticks());
   }
   observed.stage = &stage;
   try {
