@@ -67,6 +67,40 @@ def test_functions_by_value(pool):
     assert pool.submit(lambda x: x * factor, 5).result(WAIT) == 20
 
 
+def test_functions_that_change_between_submits(pool):
+    def changes(x=1):
+        return x + 1
+
+    def other(x=1):
+        return x + 2
+
+    assert [pool.submit(changes).result(WAIT) for _ in range(3)] == [2, 2, 2]
+    changes.__defaults__ = (5,)
+    assert pool.submit(changes).result(WAIT) == 6
+    changes.__code__ = other.__code__
+    assert pool.submit(changes).result(WAIT) == 7
+    changes.__kwdefaults__ = {"unused": 1}
+    assert pool.submit(changes).result(WAIT) == 7
+
+
+def test_functions_whose_global_names_come_later(pool):
+    by_value = {"__builtins__": __builtins__, "__name__": "__main__"}
+    exec("def uses():\n    return abs(-3)", by_value)
+    assert [pool.submit(by_value["uses"]).result(WAIT) for _ in range(2)] == [3, 3]
+    exec("def abs(x):\n    return 'shadowed'", by_value)
+    assert pool.submit(by_value["uses"]).result(WAIT) == "shadowed"
+
+
+def test_futures_begin_as_those_of_the_standard_library(pool):
+    from ham._executor import Future
+
+    expected = vars(concurrent.futures.Future())
+    made = vars(Future(pool._pool))
+    assert {name: made[name] for name in expected if name != "_condition"} == {
+        name: value for name, value in expected.items() if name != "_condition"
+    }
+
+
 def test_exceptions_have_their_remote_traceback(pool):
     def deep():
         raise KeyError("of the worker")
