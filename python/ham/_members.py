@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import time
@@ -65,7 +64,7 @@ class Members:
             with self._lock:
                 self._idle.append(node)
                 if group.startswith("exec:"):
-                    self._restarts[node] = re.sub(r"'\*\d+(@[\d+-]*)?$", "'", group)
+                    self._restarts[node] = group if group.endswith("'") else group[: group.rindex("*")]
 
     def _lose(self, node: int) -> None:
         """A worker is lost: starts another one in its place."""

@@ -146,8 +146,9 @@ def dump_function(function: Any) -> bytes:
     if isinstance(name, str) and name != "__main__" and not _importable(name):
         _pickle_by_value(sys.modules.get(name))
     if type(function) is not types.FunctionType:
-        plain = cloudpickle is None or (type(function) is types.BuiltinFunctionType and name != "__main__")
-        return pickle.dumps(function, 5) if plain else cloudpickle.dumps(function, 5)
+        if cloudpickle is None or (type(function) is types.BuiltinFunctionType and type(function.__self__) is types.ModuleType):
+            return pickle.dumps(function, 5)
+        return cloudpickle.dumps(function, 5)
     module = sys.modules.get(function.__module__)
     if function.__module__ != "__main__" and _importable(function.__module__) and getattr(module, function.__qualname__, None) is function:
         return pickle.dumps(function, 5)

@@ -55,7 +55,7 @@ class Pool(Tasks):
         except NodeFailure as error:
             if initializer is None:
                 raise
-            raise BrokenExecutor("a worker ended while its initializer was executed") from error
+            raise BrokenExecutor("a worker ended while it was prepared, and its initializer executed") from error
 
     # ---- ends
 

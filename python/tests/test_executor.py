@@ -67,6 +67,18 @@ def test_functions_by_value(pool):
     assert pool.submit(lambda x: x * factor, 5).result(WAIT) == 20
 
 
+def test_methods_of_built_in_types(pool):
+    assert pool.submit({"f": lambda: 3}.get, "f").result(WAIT)() == 3
+    assert pool.submit([1, Here(2)].index, 1).result(WAIT) == 0
+    assert pool.submit("a,b".split, ",").result(WAIT) == ["a", "b"]
+    assert pool.submit(operator.neg, 3).result(WAIT) == -3
+
+
+class Here:
+    def __init__(self, value):
+        self.value = value
+
+
 def test_functions_that_change_between_submits(pool):
     def changes(x=1):
         return x + 1
@@ -351,10 +363,11 @@ def test_initializer_that_raises():
     with pytest.raises(ham.BrokenExecutor) as caught:
         ham.Executor(1, initializer=fails)
     assert "of the initializer" in str(caught.value.__cause__)
+    assert isinstance(caught.value, concurrent.futures.process.BrokenProcessPool)
 
 
 def test_initializer_that_ends_its_process():
-    with pytest.raises(ham.BrokenExecutor, match="while its initializer was executed") as caught:
+    with pytest.raises(ham.BrokenExecutor, match="its initializer executed") as caught:
         ham.Executor(1, initializer=os._exit, initargs=(3,))
     assert isinstance(caught.value.__cause__, ham.NodeFailure)
     assert isinstance(caught.value, concurrent.futures.process.BrokenProcessPool)

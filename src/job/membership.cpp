@@ -265,10 +265,11 @@ node_t membership::add(const offload::target_program& program, std::int64_t dead
 void membership::remove(node_t node, std::chrono::milliseconds timeout) {
   if (node == 0) throw config_error("the host cannot be removed; leave main to end the job");
   const node_t number = host_.numbers.number_of(node);
-  const node_t process = supervisor_.supervises(number) ? supervisor_.release(number) : node;
+  const bool supervised = supervisor_.supervises(number);
+  const node_t process = supervised ? supervisor_.release(number) : node;
   constexpr const char* why = "it was removed from the job";
   end_target(process, why, timeout);
-  if (process != number) {  // why its first process has died is not what became of the number
+  if (supervised) {  // why its first process has died is not what became of the number
     const peer_hold first = host_.peers.hold(number);
     host_.locked([&] {
       if (first && first->state.load() == peer_state::lost) first->about.set_loss(why, true);

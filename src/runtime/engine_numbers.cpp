@@ -82,9 +82,10 @@ void engine::refuse_old_handle(node_t node) {
 void refuse_handle_of(engine& at, node_t node) {
   const node_t number = at.number_of_replaced(node);
   if (number < 0) return;
-  throw buffer_error("an argument of a call is memory of a process of node " + std::to_string(number) +
-                     " that has died (what it had is gone, and the next process has something else there); give the "
-                     "call memory of that one, for example what supervision::on_respawn has allocated");
+  throw buffer_error(
+      "an argument of a call is memory of a process of node " + std::to_string(number) +
+      " that has died (what it had is gone, and another process has something else there); give the call "
+      "memory of the next one, for example what supervision::on_respawn has allocated");
 }
 
 }  // namespace ham::detail

@@ -65,6 +65,12 @@ struct graph_part::executions {
   std::uint64_t begun = 0;  // base::read_ticks() of the first one; 0: it is not known
   std::optional<base::observed_execution> last{};
   stage_run* stage = nullptr;  // that it is of
+
+  /// What follows begins when its turn has come.
+  void end() noexcept {
+    begun = 0;
+    last.reset();
+  }
 };
 
 /// Stages that may begin, in the order in which they became so; and the result of the replay, once it is there.
@@ -349,9 +355,9 @@ graph_part::stage_run* graph_part::run_one(stage_run& stage, ready_list& ready, 
     stage_run* const next = stage.only_next;
     if (next != nullptr && ready.first == nullptr && !stage.failed) [[likely]]
       return next->count_down() ? next : nullptr;
-    if (stage.sends_on) observed.last.reset();  // which may wait
+    if (stage.sends_on) observed.end();  // which may wait
   } else {
-    observed.last.reset();
+    observed.end();
     frame& in = *stage.in;
     {
       const std::lock_guard guard(lock_);
@@ -379,7 +385,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
     switch (static_cast<stage_kind>(stage.what->kind)) {
       case stage_kind::call: begin_call(stage, observed); return;
       case stage_kind::transfer:
-        observed.last.reset();
+        observed.end();
         begin_transfer(stage);
         return;
       case stage_kind::entry:
@@ -390,7 +396,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
         ready.finished = true;
         break;
       case stage_kind::decision:
-        if (!plan_.stages[stage.what->entry].targets.empty()) observed.last.reset();  // sending may wait
+        if (!plan_.stages[stage.what->entry].targets.empty()) observed.end();  // sending may wait
         break;
       case stage_kind::input: break;
     }

@@ -139,7 +139,8 @@ class repeated_task final : continuation, pool_waiter {
       else
         attach(*call_, this);
     } catch (...) {
-      fail(std::current_exception());
+      const bool may_have_run = loss_ != nullptr && outcome_of_loss(loss_) != call_outcome::not_run;
+      fail(may_have_run ? loss_ : std::current_exception());
     }
   }
 

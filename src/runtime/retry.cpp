@@ -142,7 +142,7 @@ class retried_call final : ham::detail::continuation {
         fail(loss_);  // there is no other process
         return;
       } catch (...) {
-        fail(std::current_exception());
+        fail(may_have_run_ ? loss_ : std::current_exception());
         return;
       }
     }

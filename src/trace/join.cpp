@@ -266,7 +266,7 @@ void trace_of_job::write_slice(std::uint32_t part, std::uint32_t thread, const s
       return;
     }
     case trace_kind::queued:
-      to_.begin(on, one.begin, category::queue, names.of("queue ", event.function()), {});
+      to_.begin(on, one.begin, category::queue, name_of("queue ", part, event.function(), call), {});
       return;
     case trace_kind::waited: {
       const bool of_call = event.function() != UINT32_MAX;

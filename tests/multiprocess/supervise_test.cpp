@@ -502,6 +502,16 @@ class scratch_file {
   std::string path_;
 };
 
+template <class Call>
+void expect_may_have_run(Call call) {
+  try {
+    call();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const node_failure& failure) {
+    EXPECT_EQ(failure.outcome(), call_outcome::may_have_run);
+  }
+}
+
 TEST(retry, repeats_idempotent_calls_that_may_have_run) {
   const scratch_file file;
   runtime rt(nodes("shm:1+restart"));
@@ -513,13 +523,26 @@ TEST(retry, has_an_end) {
   const scratch_file file;
   runtime rt(nodes("shm:1+restart"));
   auto doomed = offload::async(offload::retry(1, 2), idempotent(fn<&survive>), file.path(), 100);
-  try {
-    doomed.get();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const node_failure& failure) {
-    EXPECT_EQ(failure.outcome(), call_outcome::may_have_run);
-  }
+  expect_may_have_run([&] { doomed.get(); });
   EXPECT_EQ(file.runs(), 3U);
+}
+
+int die_with(buffer_ptr<int> memory) {
+  if (memory[0] == 0) ::raise(SIGKILL);
+  return memory[0];
+}
+
+TEST(retry, a_repetition_with_memory_that_has_gone_fails_with_the_loss) {
+  runtime rt(nodes("shm:1+restart"));
+  const auto filled = [] {
+    const auto memory = offload::allocate<int>(1, 1);
+    const int zero = 0;
+    offload::put(&zero, memory, 1).get();
+    return memory;
+  };
+  expect_may_have_run([&] { offload::sync(offload::retry(1, 3), idempotent(fn<&die_with>), filled()); });
+  offload::pool workers{{1}};
+  expect_may_have_run([&] { workers.async(idempotent(fn<&die_with>), filled()).get(); });
 }
 
 TEST(retry, many_at_once_from_host_and_target) {

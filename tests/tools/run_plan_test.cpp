@@ -87,7 +87,7 @@ TEST(run_host, list_of_nodes) {
   EXPECT_EQ(node_list({{"", 1, 1}}, address, wrapped),
             "exec:'/bin/sh' '-c' 'exec \"$0\" \"$@\" >/proc/self/fd/7 2>/proc/self/fd/8' '/opt/my app' *1");
   const auto quote = [](std::size_t) { return redirected("/it's", 7, 8); };
-  EXPECT_THROW(static_cast<void>(node_list({{"", 1, 1}}, address, quote)), problem);
+  EXPECT_NE(node_list({{"", 1, 1}}, address, quote).find("'/it''s'"), std::string::npos);
 }
 
 TEST(run_options_text, files_for_instruction_sets) {

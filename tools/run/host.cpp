@@ -1,18 +1,17 @@
 // The host's HAM_NODES.
 #include "host.hpp"
 
-#include "problem.hpp"
-
 namespace ham::inline v1::run {
 namespace {
 
 /// A word of an exec group of HAM_NODES.
 std::string list_word(const std::string& word) {
-  if (word.find('\'') != std::string::npos) {
-    throw problem("--output-prefix cannot be used with the program " + word +
-                  " (HAM_NODES has no way to write a quote '); rename it");
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'') quoted += c;
+    quoted += c;
   }
-  return "'" + word + "'";
+  return quoted + "'";
 }
 
 }  // namespace

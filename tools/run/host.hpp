@@ -15,7 +15,7 @@
 namespace ham::inline v1::run {
 
 /// The value of HAM_NODES. `address_of_node` gives where the remote group with that first node waits; `start_local` the
-/// words that start a single local target, or nothing where the host's own program does. Throws problem.
+/// words that start a single local target, or nothing where the host's own program does.
 [[nodiscard]] std::string node_list(const std::vector<target_group>& groups,
                                     const std::function<std::string(std::size_t first)>& address_of_node,
                                     const std::function<std::vector<std::string>(std::size_t first)>& start_local);
