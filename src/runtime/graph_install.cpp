@@ -211,5 +211,6 @@ void send_replay(graph_replays& of, const replay_ticket& entered, const replay_o
 void abandon_replay(graph_replays& of, const replay_ticket& entered) noexcept { of.abandon(entered); }
 void close_graph(graph_replays& of) noexcept { of.close(); }
 std::size_t replays_in_flight(const graph_replays& of) { return of.in_flight(); }
+engine& engine_of(const graph_replays& of) noexcept { return of.runtime_engine(); }
 
 }  // namespace ham::offload::detail

@@ -36,6 +36,7 @@ class graph_replays final : public replay_observer,
   void send(const replay_ticket& entered, const replay_options& how);
   void abandon(const replay_ticket& entered) noexcept;
   void close() noexcept;
+  [[nodiscard]] engine& runtime_engine() const noexcept { return at_; }
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
 
   // ---- replay_observer

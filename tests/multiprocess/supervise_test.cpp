@@ -2,6 +2,9 @@
 // link: ham::ham
 // timeout: 300
 // serial: no
+#include "ham/offload/function_by_name.hpp"
+#include "ham/offload/graph.hpp"
+#include "ham/offload/group.hpp"
 #include "ham/offload/pool.hpp"
 #include "tcp_server.hpp"
 
@@ -141,6 +144,13 @@ void expect_refused_as_arguments(buffer_ptr<int> old) {
   EXPECT_THROW(offload::sync(offload::retry(1, 3), idempotent(fn<&first_of>), old), buffer_error);
   offload::batch several(1);
   EXPECT_THROW(static_cast<void>(several.add(fn<&first_of>, old)), buffer_error);
+  const offload::group alone(std::vector<node_t>{1});
+  EXPECT_THROW(offload::sync_all(alone, fn<&first_of>, old), buffer_error);
+  EXPECT_THROW(static_cast<void>(offload::reduce_all(alone, fn<&first_of>, std::plus<int>(), old)), buffer_error);
+  EXPECT_THROW(offload::function_by_name<int(buffer_ptr<int>)>("supervise_test.no_such")(1, old), buffer_error);
+  offload::graph g;
+  auto step = g.compile(g.call(1, fn<&first_of>, g.input<buffer_ptr<int>>()));
+  EXPECT_THROW(step(old).get(), buffer_error);
   offload::pool workers{{1}};
   EXPECT_THROW(workers.async(fn<&first_of>, old).get(), buffer_error);
   EXPECT_THROW(workers.async(idempotent(fn<&first_of>), old).get(), buffer_error);

@@ -16,6 +16,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/destination.hpp"
 #include "ham/offload/detail/engine_api.hpp"
+#include "ham/offload/detail/handle_check.hpp"
 #include "ham/offload/detail/reservation.hpp"
 #include "ham/offload/future.hpp"
 
@@ -55,6 +56,7 @@ class function_by_name<Result(Params...)> {
     of::call_room room;
     if (of::begin_call(at, to, of::by_name_entry(), size, &of::slot_value<Result>::decode, of::when_full::wait, room)) {
       of::reservation message(room);
+      of::refuse_old_handles(at, arguments...);
       msg::writer out(room.data, size);
       msg::encode(out, std::string_view(key_));
       out.count(argument_size);

@@ -138,6 +138,7 @@ template <class Callable, class... Args>
 #if HAM_CHECK_ADDRESSES
           detail::check_addresses(detail::current(), {to.where().nodes().front()}, core, values...);
 #endif
+          detail::refuse_old_handles(detail::engine_of_runtime(to.terms().runtime), values...);
           const std::vector<std::byte> bytes = message::encode({}, core, values...);
           slot = detail::start_group(
               to.terms(), to.where().nodes(), {message::entry(), bytes},
@@ -185,6 +186,7 @@ template <class Callable, class Op, class... Args>
 #if HAM_CHECK_ADDRESSES
           detail::check_addresses(detail::current(), {to.where().nodes().front()}, core, values...);
 #endif
+          detail::refuse_old_handles(detail::engine_of_runtime(to.terms().runtime), values...);
           const std::vector<std::byte> bytes = message::encode(msg::core_of(op), core, values...);
           slot = detail::start_group(to.terms(), to.where().nodes(), {message::entry(), bytes},
                                      std::make_unique<detail::reduced_result<result, operation>>(

@@ -110,6 +110,7 @@ void abandon_replay(graph_replays& of, const replay_ticket& entered) noexcept;
 /// Waits for all replays, and frees what nodes have of the graph.
 void close_graph(graph_replays& of) noexcept;
 [[nodiscard]] std::size_t replays_in_flight(const graph_replays& of);
+[[nodiscard]] ham::detail::engine& engine_of(const graph_replays& of) noexcept;
 
 /// Abandons a replay unless it is sent.
 class entered_replay {
@@ -135,6 +136,8 @@ template <class Result, class... Args>
   const replay_ticket entered = enter_replay(of, how, std::span<const std::size_t>(sizes, sizeof...(Args)));
   if (entered.number != 0) {
     entered_replay replay(of, entered);
+    if constexpr ((ham::detail::holds_memory_handles<Args> || ...))
+      ham::detail::refuse_old_handles(engine_of(of), args...);
     [[maybe_unused]] std::byte* at = entered.inputs;
     [[maybe_unused]] const auto encode_one = [&at](const auto& value) {
       const std::size_t size = msg::encoded_size(value);
