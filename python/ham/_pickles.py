@@ -31,7 +31,6 @@ _BUFFER = struct.Struct("<QQQi?")  # address, tag, size, node, read-only
 
 _BY_VALUE = frozenset((int, float, str, bytes, bool, type(None), complex, bytearray))
 
-_NO_ARGUMENTS = pickle.dumps(((), {}), 5)
 _NO_BUFFERS = bytes(4)  # their number in a message
 
 
@@ -43,6 +42,10 @@ class Pickled:
     def __init__(self, data: bytes, buffers: list) -> None:
         self.data = data
         self.buffers = buffers
+
+
+_NOTHING = Pickled(pickle.dumps(None, 5), [])
+_NO_ARGUMENTS = Pickled(pickle.dumps(((), {}), 5), [])
 
 
 def _is_plain(value: Any) -> bool:
@@ -62,7 +65,7 @@ def dump_simple_call(arguments: tuple, keywords: dict) -> Optional[Pickled]:
     if keywords:
         return None
     if not arguments:
-        return Pickled(_NO_ARGUMENTS, [])
+        return _NO_ARGUMENTS
     if _BY_VALUE.issuperset(map(type, arguments)):
         return Pickled(pickle.dumps((arguments, keywords), 5), [])
     return None
@@ -70,6 +73,8 @@ def dump_simple_call(arguments: tuple, keywords: dict) -> Optional[Pickled]:
 
 def dump(value: Any) -> Pickled:
     """Pickles with protocol 5. Raises what the value's own pickling raises."""
+    if value is None:
+        return _NOTHING
     if type(value) in _BY_VALUE:
         return Pickled(pickle.dumps(value, 5), [])
     buffers: list = []

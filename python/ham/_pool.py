@@ -88,7 +88,7 @@ class Pool(Tasks):
             future = task.future
             if error is not None:
                 self._take_back(task, node, error)
-            if not future.done():
+            if future._state == "RUNNING":
                 self._settle(future, result, error)
             else:  # its time is over, or perhaps nobody has been told
                 if result is not None:

@@ -32,30 +32,37 @@ NAME = "ham.python.run"
 
 _HOST = 0
 _MAX_FUNCTIONS = 256
-_functions: "collections.OrderedDict[bytes, Callable]" = collections.OrderedDict()
+_functions: "collections.OrderedDict[bytes, tuple[Callable, str]]" = collections.OrderedDict()
 _busy = False
 
 
-def _function(data: bytes) -> Callable:
-    """The function of a pickle; the same object for the same pickle, while it is in the cache."""
+def _function(data: bytes) -> tuple[Callable, str]:
+    """The function of a pickle, and its name; the same object for the same pickle, while it is in the cache."""
     known = _functions.get(data)
     if known is not None:
         return known
     function = pickle.loads(data)
-    _functions[data] = function
+    found = function, _name(function)
+    _functions[data] = found
     if len(_functions) > _MAX_FUNCTIONS:
         _functions.popitem(last=False)
-    return function
+    return found
+
+
+def _name(function: Callable) -> str:
+    """What recordings and traces call it; empty: they do without."""
+    try:
+        name = getattr(function, "__qualname__", None) or type(function).__qualname__
+        return name if name.isascii() else name.encode(errors="replace").decode()
+    except Exception:
+        return ""
 
 
 def _named(data: bytes) -> Callable:
-    """As _function; recordings and traces call what is executed by its name from here on."""
-    function = _function(data)
-    try:
-        name = getattr(function, "__qualname__", None) or type(function).__qualname__
-        _ham.name_call(name if name.isascii() else name.encode(errors="replace").decode())
-    except Exception:
-        pass  # it does without
+    """The function of a pickle; recordings and traces call what is executed by its name from here on."""
+    function, name = _function(data)
+    if name:
+        _ham.name_call(name)
     return function
 
 
