@@ -111,6 +111,10 @@ class actor : actor_records {
       const bool is_of_another = passes_others && faults_.any_added;  // a process that was replaced
       if (!is_of_another && !the_oracle->is_of_doomed(call)) throw;
       the_oracle->fail(call, is_of_another ? call_outcome::may_have_run : call_outcome::not_run, gone.what());
+    } catch (const buffer_error& old) {  // an argument is memory of a process that was replaced meanwhile
+      if (!faults_.any_added) throw;
+      if (!passes_others) expect_lost_by(call, old.what());
+      the_oracle->fail(call, call_outcome::not_run, old.what());
     } catch (const deadline_exceeded& late) {
       the_oracle->fail(call, late.outcome(), late.what());
       if (!may_be_late_) running->fail(the_oracle->describe(call) + " has no deadline: " + late.what());
