@@ -98,13 +98,19 @@ _function_pickles: "weakref.WeakKeyDictionary[Callable, tuple]" = weakref.WeakKe
 _function_lock = threading.Lock()
 
 
-def _depends_on_nothing(function: Any) -> bool:
-    """Whether a function is its code alone, so that its pickle stays the same."""
-    code = function.__code__
-    if function.__closure__ or function.__dict__ or any(isinstance(c, types.CodeType) for c in code.co_consts):
+def _stands_alone(function: Any) -> bool:
+    """Whether a function without others in it is its code and defaults alone, as things are."""
+    if function.__closure__ or function.__dict__ or function.__kwdefaults__ is not None:
         return False
     names = function.__globals__
-    return not any(name in names for name in code.co_names)
+    for name in function.__code__.co_names:
+        if name in names:
+            return False
+    return True
+
+
+def _has_others_in_it(code: types.CodeType) -> bool:
+    return any(isinstance(constant, types.CodeType) for constant in code.co_consts)
 
 
 @functools.lru_cache(maxsize=None)
@@ -133,20 +139,11 @@ def known_function(function: Any) -> Optional[bytes]:
     known = _function_pickles.get(function)
     if known is None or function.__code__ is not known[0] or function.__defaults__ is not known[1]:
         return None
-    if function.__kwdefaults__ is not None or function.__closure__ or function.__dict__:
-        return None
-    names = function.__globals__
-    for name in function.__code__.co_names:
-        if name in names:
-            return None
-    return known[2]
+    return known[2] if _stands_alone(function) else None
 
 
 def dump_function(function: Any) -> bytes:
-    """By reference if workers can import it, else by value."""
-    known = known_function(function)
-    if known is not None:
-        return known
+    """By reference if workers can import it, else by value: known_function() has that from now on, if it stays the same."""
     name = getattr(function, "__module__", None)
     if isinstance(name, str) and name != "__main__" and not _importable(name):
         _pickle_by_value(sys.modules.get(name))
@@ -164,7 +161,7 @@ def dump_function(function: Any) -> bytes:
         )
     code, defaults = function.__code__, function.__defaults__
     data = cloudpickle.dumps(function, 5)
-    if _depends_on_nothing(function) and _is_plain(defaults) and function.__kwdefaults__ is None:
+    if not _has_others_in_it(code) and _stands_alone(function) and _is_plain(defaults):
         with _function_lock:
             _function_pickles[function] = (code, defaults, data)
     return data
@@ -208,7 +205,7 @@ def decode(message: bytes) -> tuple[int, bytes, bytes, Callable[[], Any]]:
 
 def decode_result(message: bytes) -> tuple[int, Any]:
     """Kind and value of a message without a function."""
-    if message[2:6] == _NO_BUFFERS:
+    if not has_buffers(message):
         return message[0], pickle.loads(memoryview(message)[_HEAD.size :])
     kind, _, _, make = decode(message)
     return kind, make()
