@@ -9,42 +9,23 @@
 #include <vector>
 
 #include "ham/offload/graph.hpp"
-#include "offload/loopback_job.hpp"
+#include "offload/graph_functions.hpp"
 
 using namespace ham;
 using namespace ham::test;
 
 namespace compiled_graph_test {
 
-int twice(int value) { return 2 * value; }
-int add(int left, int right) { return left + right; }
+using namespace graph_functions;
+
 std::string join(const std::string& left, const std::string& right) { return left + right; }
 int refuse_negative(int value) {
   if (value < 0) throw std::out_of_range("negative");
   return value;
 }
-std::atomic<bool> gate{false};
-std::atomic<int> behind_gate{0};
-int wait_for_gate(int value) {
-  ++behind_gate;
-  while (!gate) std::this_thread::sleep_for(100us);
-  return value;
-}
-std::atomic<int> calls{0};
-int count_call(int value) {
-  ++calls;
-  return value;
-}
 bool never(int /*unused*/) { return false; }
 
-class compiled_graphs : public two_targets {
- protected:
-  compiled_graphs() {
-    gate = false;
-    behind_gate = 0;
-    calls = 0;
-  }
-};
+class compiled_graphs : public graph_nodes {};
 
 // ---- several at once
 

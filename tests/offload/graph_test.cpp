@@ -1,23 +1,21 @@
 // Recorded graphs: what stages are given, in which order they run, how many messages they take; what is refused.
 #include "ham/offload/graph.hpp"
 
-#include <atomic>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "offload/loopback_job.hpp"
+#include "offload/graph_functions.hpp"
 
 using namespace ham;
 using namespace ham::test;
 
 namespace graph_test {
 
-int twice(int value) { return 2 * value; }
-int add(int left, int right) { return left + right; }
+using namespace graph_functions;
+
 double half(double value) { return value / 2; }
 int where(int /*unused*/) { return offload::this_node(); }
 std::string join(const std::string& left, const std::string& right) { return left + right; }
@@ -35,34 +33,17 @@ void note(char what) {
   const std::lock_guard guard(order_mutex);
   order += what;
 }
-std::atomic<bool> gate{false};
-std::atomic<int> behind_gate{0};
-int wait_for_gate(int value) {
-  ++behind_gate;
-  while (!gate) std::this_thread::sleep_for(100us);
-  return value;
-}
 bool is_large(int value) { return value >= 1000; }
 bool below_one(double value) { return value < 1; }
-std::atomic<int> calls{0};
-int count_call(int value) {
-  ++calls;
-  return value;
-}
 bool third_time(int /*unused*/) { return calls >= 3; }
 std::uint64_t messages_of_all() {
   return offload::stats().calls_sent + offload::sync(1, fn<&offload::stats>).calls_sent +
          offload::sync(2, fn<&offload::stats>).calls_sent;
 }
 
-class graphs : public two_targets {
+class graphs : public graph_nodes {
  protected:
-  graphs() {
-    gate = false;
-    behind_gate = 0;
-    calls = 0;
-    order.clear();
-  }
+  graphs() { order.clear(); }
 };
 
 // ---- values
