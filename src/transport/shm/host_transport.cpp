@@ -296,6 +296,7 @@ void host_transport::drop_ended() {
     places_.erase(place_of(node));
     nodes_.erase(node);
     pids_.erase(node);
+    job_->of(node).home.store(0, std::memory_order_relaxed);
     keep_recording(node);
   }
 }
@@ -321,8 +322,26 @@ void host_transport::keep_recording(node_t node) {
   if (recordings_.size() <= max_recordings) return;
   const node_t oldest = recordings_.front();
   recordings_.pop_front();
-  if (!places_.contains(place_of(oldest)))
-    base::drop_range(job_file_.get(), recorder_offset(oldest), base::recorder_area::bytes);
+  if (places_.contains(place_of(oldest))) return;
+  base::drop_range(job_file_.get(), recorder_offset(oldest), base::recorder_area::bytes);
+  drop_unused_pages(place_of(oldest));
+}
+
+/// Numbers grow: for a long time each new node is the first one at its place. mutex_ is held.
+void host_transport::drop_unused_pages(std::size_t of_place) noexcept {
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto used = [this](std::size_t place) {
+    return place == place_of(self_) || places_.contains(place) ||
+           job_->nodes[place].home.load(std::memory_order_relaxed) != 0;  // it will be started
+  };
+  const std::uint64_t first = place_offset(of_place) / page_bytes * page_bytes;
+  for (std::uint64_t page = first; page < place_offset(of_place + 1); page += page_bytes) {
+    if (page < place_offset(0)) continue;
+    bool unused = true;
+    const place_range there = places_between(page, page + page_bytes);
+    for (std::size_t place = there.first; place <= there.last; ++place) unused = unused && !used(place);
+    if (unused) base::drop_range(job_file_.get(), page, page_bytes);
+  }
 }
 
 bool host_transport::has_place_of(node_t node) const {

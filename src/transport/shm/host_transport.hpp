@@ -75,6 +75,7 @@ class host_transport final : public ring_transport {
   void drop_ended();
   void make_recorder_room(node_t node) noexcept;
   void keep_recording(node_t node);
+  void drop_unused_pages(std::size_t of_place) noexcept;
 
   const node_t self_;
   base::unique_fd job_file_;

@@ -1,6 +1,7 @@
 // The segment that all nodes of one machine share: a bell and a life word each, and how many want to run.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,23 @@ struct job_segment {
     for (auto& word : place.ring_me.stops) word.store(0, std::memory_order_relaxed);
   }
 };
+
+/// Where a place begins in the segment's file.
+[[nodiscard]] constexpr std::uint64_t place_offset(std::size_t place) noexcept {
+  return offsetof(job_segment, nodes) + place * sizeof(job_node);
+}
+
+struct place_range {
+  std::size_t first;
+  std::size_t last;
+};
+/// The places that have a part of the file's bytes from `begin` up to `end`, none of which is of the segment's head.
+[[nodiscard]] constexpr place_range places_between(std::uint64_t begin, std::uint64_t end) noexcept {
+  const auto place_at = [](std::uint64_t offset) {
+    return std::min<std::size_t>((offset - place_offset(0)) / sizeof(job_node), max_nodes - 1);
+  };
+  return {place_at(begin), place_at(end - 1)};
+}
 
 /// Behind the segment, in the same file: the memory of the flight recorder of each target, as far as there is room.
 [[nodiscard]] inline std::uint64_t recorder_offset(node_t node) noexcept {

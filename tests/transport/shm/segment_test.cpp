@@ -77,6 +77,25 @@ TEST_F(job_memory, recorders_lie_behind_it_one_for_each_place) {
   EXPECT_EQ(recorder_offset(static_cast<node_t>(max_nodes) + 7), recorder_offset(7));
 }
 
+TEST_F(job_memory, tells_which_places_lie_on_a_page) {
+  const auto offset = [&](const job_node& of) {
+    return static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&of) - mapped.data());
+  };
+  for (const std::uint64_t page_bytes : {std::uint64_t{4096}, std::uint64_t{65536}}) {
+    for (std::uint64_t page = page_bytes; page < sizeof(job_segment); page += page_bytes) {
+      const auto [first, last] = places_between(page, page + page_bytes);
+      ASSERT_LT(last, max_nodes);
+      EXPECT_LT(offset(job.nodes[first]), page + page_bytes) << page;
+      EXPECT_GT(offset(job.nodes[first]) + sizeof(job_node), page) << page;
+      if (first != 0) EXPECT_LE(offset(job.nodes[first]), page) << page;
+      EXPECT_LT(offset(job.nodes[last]), page + page_bytes) << page;
+      if (last != max_nodes - 1) EXPECT_GE(offset(job.nodes[last + 1]), page + page_bytes) << page;
+    }
+  }
+  EXPECT_EQ(place_offset(0), offset(job.nodes[0]));
+  EXPECT_EQ(place_offset(77), offset(job.nodes[77]));
+}
+
 TEST_F(job_memory, believes_no_core_that_is_none) {
   EXPECT_EQ(job.of(1).home_core(), -1) << "none was said";
   job.of(1).home.store(1);
