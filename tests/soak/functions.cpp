@@ -95,6 +95,15 @@ std::uint64_t checksum_of(stamp call, offload::buffer_ptr<const std::uint8_t> da
   return checksum(data.get(), size);
 }
 
+void keep_no_memory_apart() {
+#ifdef __GLIBC__
+  constexpr int usual_threshold = 128 * 1024;  // said, it stays
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, usual_threshold);
+  ::mallopt(M_TRIM_THRESHOLD, usual_threshold);
+#endif
+}
+
 void trim() {
 #ifdef __GLIBC__
   ::malloc_trim(0);

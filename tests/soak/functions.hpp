@@ -39,7 +39,11 @@ using bytes = std::vector<std::uint8_t>;
 [[nodiscard]] std::uint64_t checksum_of(stamp call, offload::buffer_ptr<const std::uint8_t> data, std::size_t size);
 /// Lets time pass for the caller, in which its node does what it does while it waits.
 void nap(std::uint64_t milliseconds);
-/// Gives free memory of the C library back, so that samples show what is in use.
+/// What is free stays in few pieces from now on, and samples show what is in use: by default the C library keeps an
+/// arena for each of several threads, and ever larger blocks in them, which fill holes for thousands of replaced
+/// targets. To be called before any thread is started.
+void keep_no_memory_apart();
+/// Gives free memory of the C library back, with the same aim.
 void trim();
 
 /// Small calls of the fast run: they count.

@@ -187,7 +187,8 @@ class run {
 }  // namespace soak
 
 int main(int argc, char** argv) {
-  static_cast<void>(soak::ledger());  // also in targets
+  soak::keep_no_memory_apart();
+  static_cast<void>(soak::ledger());  // both also in targets
   try {
     ham::runtime job(argc, argv);  // targets do not come back
     const soak::options how = soak::read(argc, argv);
