@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "ham/offload/detail/pool_calls.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::inline v1::detail {
@@ -89,12 +88,3 @@ void refuse_handle_of(engine& at, node_t node) {
 }
 
 }  // namespace ham::detail
-
-namespace ham::inline v1::offload::detail {
-
-void refuse_old_handles_of(engine& at, const repeatable_call& call) {
-  if (call.handles.empty() || !ham::detail::handles_may_be_old.load(std::memory_order_relaxed)) return;
-  for (const node_t node : call.handles) ham::detail::refuse_handle_of(at, node);
-}
-
-}  // namespace ham::offload::detail

@@ -1,7 +1,6 @@
 // offload::pool: tasks that are sent where there is a place for them, and, if they may be, again.
 #include "ham/offload/pool.hpp"
 
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "ham/offload/node.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/pool_state.hpp"
+#include "runtime/repeatable_call.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
@@ -79,17 +79,8 @@ class repeated_task final : continuation, pool_waiter {
   [[nodiscard]] std::exception_ptr send(when_full policy) {
     call_ = nullptr;
     try {
-      const call_place where{state_->node(place_)};
-      call_room room;
-      const std::span<const std::byte> message = what_.message;
-      if (begin_call(engine_of_runtime(state_->runtime()), where, *what_.function, message.size(), what_.decode, policy,
-                     room)) {
-        ham::detail::reservation out(room);
-        refuse_old_handles_of(*room.slot->owner, what_);
-        if (!message.empty()) std::memcpy(room.data, message.data(), message.size());
-        finish_call(*room.slot->owner, out.release());
-      }
-      call_ = room.slot;
+      engine& at = engine_of_runtime(state_->runtime());
+      call_ = send_repeatable(at, {state_->node(place_)}, what_, policy);
       return nullptr;
     } catch (const node_failure&) {
       std::exception_ptr why = std::current_exception();

@@ -1,7 +1,6 @@
 // A call that is sent again when its process has died; it waits for the next one without a thread.
 #include "ham/offload/retry.hpp"
 
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -11,6 +10,7 @@
 #include "core/replacements.hpp"
 #include "ham/error_info.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/repeatable_call.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
@@ -49,17 +49,7 @@ class retried_call final : ham::detail::continuation {
   static void on_awaited(continuation* self) { static_cast<retried_call*>(self)->conclude(); }
   static void on_decided(continuation* self) { static_cast<retried_call*>(self)->send_again(); }
 
-  void send(engine& at) {
-    call_room room;
-    const std::span<const std::byte> message = what_.message;
-    if (begin_call(at, to_, *what_.function, message.size(), what_.decode, when_full::wait, room)) {
-      ham::detail::reservation out(room);
-      refuse_old_handles_of(at, what_);
-      if (!message.empty()) std::memcpy(room.data, message.data(), message.size());
-      finish_call(at, out.release());
-    }
-    call_ = room.slot;
-  }
+  void send(engine& at) { call_ = send_repeatable(at, to_, what_, when_full::wait); }
 
   void settled() noexcept {
     if (!awaits_loss()) conclude();

@@ -118,6 +118,21 @@ template <class Rep, class Period>
   return {where, stoppable(destination(0)).deadline_ns, std::move(token), how};
 }
 
+namespace detail {
+
+/// What the nodes get. Throws what keeps the arguments from being sent to them.
+template <class Message, class Operation, class Core, class... Values>
+[[nodiscard]] std::vector<std::byte> encode_for(const group_destination& to, const Operation& operation,
+                                                const Core& core, const Values&... values) {
+#if HAM_CHECK_ADDRESSES
+  check_addresses(current(), {to.where().nodes().front()}, core, values...);
+#endif
+  refuse_old_handles(engine_of_runtime(to.terms().runtime), values...);
+  return Message::encode(operation, core, values...);
+}
+
+}  // namespace detail
+
 /// Calls `callable(args...)` on all nodes of a group, and returns at once with a future of what they answer: for each
 /// node its result, or the error with which it has failed. The future itself fails only if an answer cannot be read.
 /// Arguments are copied before it returns. Any thread. Blocks while the queues to the nodes that the caller sends to
@@ -135,11 +150,7 @@ template <class Callable, class... Args>
     using message = typename detail::group_call_of<typename plan::call, detail::no_operation>::message;
     plan::with(
         [&](const auto& core, const auto&... values) {
-#if HAM_CHECK_ADDRESSES
-          detail::check_addresses(detail::current(), {to.where().nodes().front()}, core, values...);
-#endif
-          detail::refuse_old_handles(detail::engine_of_runtime(to.terms().runtime), values...);
-          const std::vector<std::byte> bytes = message::encode({}, core, values...);
+          const std::vector<std::byte> bytes = detail::encode_for<message>(to, detail::no_operation(), core, values...);
           slot = detail::start_group(
               to.terms(), to.where().nodes(), {message::entry(), bytes},
               std::make_unique<detail::gathered_results<result>>(to.where().nodes(), message::entry()));
@@ -183,11 +194,7 @@ template <class Callable, class Op, class... Args>
     using operation = msg::core_type_t<Op>;
     plan::with(
         [&](const auto& core, const auto&... values) {
-#if HAM_CHECK_ADDRESSES
-          detail::check_addresses(detail::current(), {to.where().nodes().front()}, core, values...);
-#endif
-          detail::refuse_old_handles(detail::engine_of_runtime(to.terms().runtime), values...);
-          const std::vector<std::byte> bytes = message::encode(msg::core_of(op), core, values...);
+          const std::vector<std::byte> bytes = detail::encode_for<message>(to, msg::core_of(op), core, values...);
           slot = detail::start_group(to.terms(), to.where().nodes(), {message::entry(), bytes},
                                      std::make_unique<detail::reduced_result<result, operation>>(
                                          to.where().nodes(), message::entry(), msg::core_of(op)));

@@ -54,8 +54,6 @@ struct repeatable_call {
   std::vector<std::byte> message;
   std::vector<node_t> handles;  ///< the processes of handles among the arguments
 };
-/// Throws ham::buffer_error if one of the processes has gone, and another one has its number.
-void refuse_old_handles_of(engine& at, const repeatable_call& call);
 /// Sends it to the least busy node, and to others when that is lost. The slot of the task; nullptr as enter_pool().
 [[nodiscard]] call_slot* start_repeatable(const std::shared_ptr<pool_state>& pool, when_full policy,
                                           repeatable_call call);
