@@ -161,12 +161,21 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
     how_.secure = secure;
     how_.force_insecure = force_insecure;
     for (std::size_t i = 0; i < key.size(); ++i) how_.job_key[i] = std::byte{key[i]};
-    for (const auto& [node, address] : listeners) {
-      if (node != node_.self()) addresses_[node] = address;
-    }
+    learn_addresses(listeners);
   }
   complete_.store(complete, std::memory_order_release);
   base::log("job", base::log_level::debug, "the host announces %u nodes", nodes);
+}
+
+/// Of some that have gone the address stays: calls to them are refused there at once. mutex_ is held.
+void node_directory::learn_addresses(const std::vector<std::pair<node_t, std::string>>& announced) {
+  constexpr std::size_t max_gone = 64;
+  std::map<node_t, std::string> all(announced.begin(), announced.end());
+  std::size_t gone = 0;
+  for (auto former = addresses_.rbegin(); former != addresses_.rend() && gone < max_gone; ++former)
+    gone += all.insert(*former).second ? 1 : 0;
+  all.erase(node_.self());
+  addresses_.swap(all);
 }
 
 void node_directory::on_numbers(std::span<const std::byte> text) {
@@ -303,6 +312,7 @@ void node_directory::announce_to(std::span<const node_t> nodes) {
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   {
     std::lock_guard guard(mutex_);
+    forget_lost();
     text = {kind_of(notice::announcement),
             static_cast<std::uint32_t>(node_.peers.size()),
             std::min(first_addition_, static_cast<node_t>(node_.peers.size())),
@@ -356,6 +366,16 @@ void node_directory::forget(node_t node) {
   addresses_.erase(node);
   apart_.erase(node);
   starters_.erase(node);
+}
+
+/// Whose numbers nobody gets again. Ranks compare `starters_` with their own. mutex_ is held.
+void node_directory::forget_lost() {
+  const auto is_lost = [this](const auto& one) {
+    const peer_hold who = node_.peers.hold(one.first);
+    return !who || who->state.load(std::memory_order_relaxed) == peer_state::lost;
+  };
+  std::erase_if(addresses_, is_lost);
+  std::erase_if(apart_, is_lost);
 }
 
 void node_directory::use_ranks(transport::transport& ranks, node_t first, node_t end) {

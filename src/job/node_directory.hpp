@@ -111,6 +111,8 @@ class node_directory {
   };
   void announce_to(std::span<const node_t> nodes);
   void on_announcement(std::span<const std::byte> text);
+  void learn_addresses(const std::vector<std::pair<node_t, std::string>>& announced);
+  void forget_lost();
   void introduce(node_t from, node_t who);
   void compare_starters(const std::vector<std::pair<node_t, node_t>>& announced) const;
   void on_start_request(std::span<const std::byte> text);

@@ -234,6 +234,9 @@ TEST(node_directory, tells_other_nodes_who_listens_where) {
   node_directory teller(at_node_one.node(), how);
   teller.set_address(2, "host:7002");
   teller.set_address(3, "host:7003");
+  at_node_one.node().locked([&] {
+    for (const node_t node : {2, 3}) static_cast<void>(at_node_one.node().peers.expect(node));
+  });
   world::peer& two = at_node_one.friendly();
   teller.announce(two.number);
   at_node_one.step();
@@ -254,6 +257,43 @@ TEST(node_directory, tells_other_nodes_who_listens_where) {
   EXPECT_EQ(network.reached, (std::vector<place>{{3, "host:7003"}}));
   directory.connect(2);
   EXPECT_EQ(network.reached.size(), 1U) << "a node needs no address of itself";
+}
+
+TEST(node_directory, tells_nobody_of_nodes_that_are_lost) {
+  quiet hushed;
+  world at_host(500, 0, 8);
+  engine& host = at_host.node();
+  node_directory teller(host, {});
+  for (const node_t node : {5, 6}) {
+    teller.set_address(node, "host:" + std::to_string(7000 + node));
+    host.locked([&] { static_cast<void>(host.peers.expect(node)); });
+  }
+  host.part_with(5, "it died");
+  static_cast<void>(announcement_of(teller, at_host));
+  EXPECT_EQ(teller.address_of(5), std::nullopt);
+  EXPECT_EQ(teller.address_of(6), "host:7006");
+}
+
+TEST(node_directory, knows_some_addresses_of_nodes_that_have_gone) {
+  lone_node node(1, 4);
+  node_directory directory(*node, {});
+  for (node_t other = 2; other < 300; ++other)
+    directory.on_notice(0, pack(announcement{kind_of(notice::announcement),
+                                             300,
+                                             300,
+                                             false,
+                                             false,
+                                             {},
+                                             {{1, "host:1"}, {other, "host:" + std::to_string(other)}},
+                                             {},
+                                             {},
+                                             {}}));
+  EXPECT_EQ(directory.address_of(1), std::nullopt) << "its own";
+  EXPECT_EQ(directory.address_of(299), "host:299");
+  EXPECT_EQ(directory.address_of(298), "host:298") << "it may still be asked for";
+  std::size_t known = 0;
+  for (node_t other = 0; other < 300; ++other) known += directory.address_of(other) ? 1 : 0;
+  EXPECT_EQ(known, 1U + 64U);
 }
 
 TEST(node_directory, who_calls_another_target_waits_until_the_host_has_told_of_all) {

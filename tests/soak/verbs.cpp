@@ -152,10 +152,11 @@ void nested_verb(worker& self) {
     self.expect(call, runs::once);
     if (value != number) self.wrong(node, "the result is wrong");
   } catch (const node_failure& why) {
-    // A node that is removed in order loses the host, and says so to whoever has called it.
+    // Any of the calls may have failed, and the error of an inner one says nothing of the first. A node that is removed
+    // in order loses all others.
     const bool one_went =
         self.gone(node) || std::any_of(path.begin(), path.end(), [&](node_t one) { return self.gone(one); });
-    if (why.node() != 0 || !one_went) self.lost(call, node, why);
+    if (!one_went) self.lost(call, node, why);
   }
 }
 
