@@ -32,14 +32,16 @@ class observed_execution {
   /// of the last one for which it was. Gives what is known of the ended one now: calls are quick as long as those
   /// between two readings of the clock take some us together.
   [[nodiscard]] bool next(const call_of& what, bool quick) noexcept {
-    if (!quick || tracing() || counted_.wants_clock()) [[unlikely]] {
-      const std::uint64_t now = read_ticks();
-      quick = now - begun_ < timed_sample::quick_ticks;
-      begun_ = now;
+    if (quick && !tracing() && counted_.skip()) [[likely]] {
+      recorded_.next(what.peer, what.function, what.call, begun_);
+      return true;
     }
-    traced_.next(what.node, what.peer, what.function, what.call, begun_);
-    counted_.next(begun_);
-    recorded_.next(what.peer, what.function, what.call, begun_);
+    const std::uint64_t now = read_ticks();
+    quick = now - begun_ < timed_sample::quick_ticks;
+    begun_ = now;
+    traced_.next(what.node, what.peer, what.function, what.call, now);
+    counted_.next(now);
+    recorded_.next(what.peer, what.function, what.call, now);
     return quick;
   }
 

@@ -4,6 +4,7 @@
 // be shared, nothing but what the node itself asks for is counted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -129,8 +130,10 @@ class timed_sample {
       return 0;
     return take(begun);
   }
-  /// Whether next() gives a weight in any case: it wants to know the time.
-  [[nodiscard]] bool takes_next() const noexcept { return left_ == 1; }
+  /// How many quick executions follow that are not timed; and that so many have followed. Others in between, on the
+  /// same thread, may have taken some of them.
+  [[nodiscard]] std::uint32_t skippable() const noexcept { return left_ - 1; }
+  void skip(std::uint32_t count) noexcept { left_ -= std::min(count, left_ - 1); }
   /// The execution for which next() gave `weight` last is none: the one after it takes its place.
   void take_back(std::uint32_t weight) noexcept {
     if (weight > 1) {
@@ -177,9 +180,8 @@ class counted_execution {
     block_ = mine.block;
     shared_ = in->is_shared(block_);
     outer_ = std::exchange(mine.innermost, this);
-    weight_ = mine.sample.next(begun);
-    begun_ = begun;
     add(block_->begun, 1);
+    take_sample(mine, begun);
   }
   counted_execution(const counted_execution&) = delete;
   counted_execution& operator=(const counted_execution&) = delete;
@@ -187,28 +189,33 @@ class counted_execution {
     if (block_ == nullptr) [[unlikely]]
       return;
     this_counter_cache.innermost = outer_;
+    count_skipped();
     count_end([] { return read_ticks(); });
   }
-  /// Whether next() needs to know the time.
-  [[nodiscard]] bool wants_clock() const noexcept {
-    return block_ != nullptr && (weight_ != 0 || this_counter_cache.sample.takes_next());
+  /// The call has ended, was quick, and another one is executed in its place. False: next() has to count that, with the
+  /// time of now. Else it is counted soon, and nobody needs to know the time.
+  [[nodiscard]] bool skip() noexcept {
+    if (skipped_ == skippable_) [[unlikely]]
+      return false;
+    ++skipped_;
+    return true;
   }
-  /// The call has ended, and the thread executes another one for the same node. `begun`: read_ticks() of now; or the
-  /// ticks of before, unless wants_clock().
+  /// The call has ended, and the thread executes another one for the same node. `begun`: read_ticks() of now.
   void next(std::uint64_t begun) noexcept {
     if (block_ == nullptr) [[unlikely]]
       return;
+    count_skipped();
     count_end([begun] { return begun; });
     left_ = false;
-    weight_ = this_counter_cache.sample.next(begun);
-    begun_ = begun;
     add(block_->begun, 1);
+    take_sample(this_counter_cache, begun);
   }
   /// The innermost call of this thread was given to another one, which counts it.
   static void leave_to_other() noexcept {
     counter_cache& mine = this_counter_cache;
     if (mine.innermost == nullptr || std::exchange(mine.innermost->left_, true)) return;
     mine.sample.take_back(mine.innermost->weight_);
+    mine.innermost->skippable_ = mine.innermost->skipped_;
   }
 
  private:
@@ -221,6 +228,18 @@ class counted_execution {
     add(block_->ended, 1);
     if (weight_ != 0) [[unlikely]]
       end_timed(now());
+  }
+  void take_sample(counter_cache& mine, std::uint64_t begun) noexcept {
+    weight_ = mine.sample.next(begun);
+    begun_ = begun;
+    skippable_ = weight_ != 0 ? 0 : mine.sample.skippable();
+  }
+  void count_skipped() noexcept {
+    if (skipped_ == 0) return;
+    add(block_->begun, skipped_);
+    add(block_->ended, skipped_);
+    this_counter_cache.sample.skip(skipped_);
+    skipped_ = 0;
   }
   [[gnu::noinline]] void end_timed(std::uint64_t now) const noexcept {
     const std::uint64_t took = now > begun_ ? now - begun_ : 0;  // cores need not agree to the tick
@@ -238,6 +257,8 @@ class counted_execution {
   counted_execution* outer_ = nullptr;
   std::uint64_t begun_ = 0;
   std::uint32_t weight_ = 0;
+  std::uint32_t skipped_ = 0;             ///< calls in its place that are not counted yet
+  std::uint32_t skippable_ = UINT32_MAX;  ///< how many of those may be; without a block nobody counts
   bool shared_ = false;
   bool left_ = false;
 };

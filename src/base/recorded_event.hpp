@@ -45,6 +45,17 @@ struct alignas(32) recorded_event {
   [[nodiscard]] constexpr std::uint32_t function() const noexcept { return static_cast<std::uint32_t>(what); }
   [[nodiscard]] constexpr std::uint32_t call() const noexcept { return static_cast<std::uint32_t>(what >> 32U); }
 
+  /// For the thread that has written it, and knows that it is sound or empty.
+  [[nodiscard]] constexpr bool is_of(recorded_kind kind) const noexcept {
+    return whom >> 32U == static_cast<std::uint64_t>(kind);
+  }
+  /// The same, of what was executing.
+  [[nodiscard]] constexpr recorded_event executed() const noexcept {
+    constexpr auto change = static_cast<std::uint64_t>(static_cast<unsigned>(recorded_kind::executing) ^
+                                                       static_cast<unsigned>(recorded_kind::executed))
+                            << 32U;
+    return {ticks, what, whom ^ change, check ^ change};
+  }
   /// The same with another kind.
   [[nodiscard]] constexpr recorded_event as(recorded_kind kind) const noexcept {
     return make(kind, ticks, peer(), function(), call());

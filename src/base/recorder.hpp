@@ -26,10 +26,6 @@ class thread_recorder {
   void mark_queued(std::uint32_t call) noexcept;
   /// The call that the thread executes is one of this function from here on.
   void name_execution(std::uint32_t function) noexcept;
-  /// read_ticks() when the call began that the thread executes; 0: it executes none, or does not record.
-  [[nodiscard]] std::uint64_t begin_of_execution() const noexcept {
-    return ring_ != nullptr && depth_ != 0 ? load_event(ring_->open[place_of(depth_ - 1)]).ticks : 0;
-  }
 
  private:
   friend class recorded_execution;
@@ -67,8 +63,8 @@ class recorded_execution {
     if (!mine.ready()) [[unlikely]]
       return;
     ring_ = mine.ring_;
-    store_event(ring_->open[thread_recorder::place_of(mine.depth_++)],
-                recorded_event::make(recorded_kind::executing, begun, peer, function, call));
+    open_ = &ring_->open[thread_recorder::place_of(mine.depth_++)];
+    store_event(*open_, recorded_event::make(recorded_kind::executing, begun, peer, function, call));
   }
   recorded_execution(const recorded_execution&) = delete;
   recorded_execution& operator=(const recorded_execution&) = delete;
@@ -76,32 +72,34 @@ class recorded_execution {
     thread_recorder& mine = this_recorder;
     if (ring_ == nullptr || ring_ != mine.ring_) [[unlikely]]
       return;  // the function has forked, and this is the child
-    recorded_event& open = ring_->open[thread_recorder::place_of(--mine.depth_)];
-    if (keep(mine, open)) [[likely]]
-      store_event(open, {});
+    --mine.depth_;
+    if (keep(mine)) [[likely]]
+      store_event(*open_, {});
   }
   /// The call has ended, and the thread executes another one of `peer`, which has its place from now on.
   void next(std::int32_t peer, std::uint32_t function, std::uint32_t call, std::uint64_t begun) noexcept {
     thread_recorder& mine = this_recorder;
     if (ring_ == nullptr || ring_ != mine.ring_) [[unlikely]]
       return;
-    recorded_event& open = ring_->open[thread_recorder::place_of(mine.depth_ - 1)];
-    static_cast<void>(keep(mine, open));
-    store_event(open, recorded_event::make(recorded_kind::executing, begun, peer, function, call));
+    static_cast<void>(keep(mine));
+    store_event(*open_, recorded_event::make(recorded_kind::executing, begun, peer, function, call));
   }
 
  private:
   /// False: one that was called from it had its place.
-  static bool keep(thread_recorder& mine, const recorded_event& place) noexcept {
-    const recorded_event open = load_event(place);
-    const recorded_kind kind = open.kind();
-    if (kind == recorded_kind::none) [[unlikely]]
+  [[nodiscard]] bool keep(thread_recorder& mine) const noexcept {
+    const recorded_event open = load_event(*open_);
+    if (open.is_of(recorded_kind::executing)) [[likely]]
+      mine.add(open.executed());
+    else if (open.kind() != recorded_kind::none)
+      mine.add(open);
+    else
       return false;
-    mine.add(kind == recorded_kind::executing ? open.as(recorded_kind::executed) : open);
     return true;
   }
 
   recorder_ring* ring_ = nullptr;
+  recorded_event* open_ = nullptr;  // its place there
 };
 
 /// The name of the function of a key, by which readers know it. False: there are no more.

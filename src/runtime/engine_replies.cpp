@@ -23,11 +23,9 @@ void trace_end_of_reply() noexcept {
 
 }  // namespace
 
-void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
-  if (call.sink != nullptr) [[unlikely]] {
-    out.data = call.sink->begin(size);
-    return;
-  }
+namespace {
+
+[[gnu::noinline]] void begin_reply_to_peer(incoming_call& call, std::size_t size, reply_room& out) {
   trace_begin_of_reply(size);
   peer& to = *call.from;
   const std::size_t whole = size + (call.batch != nullptr ? batch_reply::head_bytes : 0);
@@ -39,6 +37,15 @@ void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
     to.begin_reply(size, out);
   if (out.queued != nullptr) [[unlikely]]
     call.at->long_messages.start();
+}
+
+}  // namespace
+
+void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
+  if (call.sink != nullptr)
+    out.data = call.sink->begin(size);
+  else
+    begin_reply_to_peer(call, size, out);
 }
 
 void reply_nothing(incoming_call& call) {

@@ -62,15 +62,11 @@ std::vector<bool> stages_behind_one(const offload::detail::part_plan& plan) {
 
 /// What a thread writes down of the stages that it executes, one behind the other.
 struct graph_part::executions {
-  std::uint64_t begun = 0;  // base::read_ticks() of the first one; 0: it is not known
   std::optional<base::observed_execution> last{};
   stage_run* stage = nullptr;  // that it is of
 
   /// What follows begins when its turn has come.
-  void end() noexcept {
-    begun = 0;
-    last.reset();
-  }
+  void end() noexcept { last.reset(); }
 };
 
 /// Stages that may begin, in the order in which they became so; and the result of the replay, once it is there.
@@ -265,9 +261,7 @@ void graph_part::leave(frame& of) noexcept {
 
 // ---- what arrives
 
-void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs, std::uint64_t begun) noexcept {
-  constexpr std::size_t some = 256;  // more takes a while to be copied: the first stage begins later than the call
-  if (inputs.size() > some || base::tracing()) begun = 0;
+void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept {
   frame* const in = enter(replay, true);
   if (in == nullptr) return;
   ready_list ready;
@@ -282,7 +276,7 @@ void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs, 
   } catch (...) {
     report(*in, 0, std::current_exception());
   }
-  go_on(*in, ready, begun);
+  go_on(*in, ready);
 }
 
 void graph_part::deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept {
@@ -327,16 +321,16 @@ void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages,
 }
 
 /// The result is told when the frame is free again: a later replay may begin at once.
-void graph_part::go_on(frame& in, ready_list& ready, std::uint64_t begun) noexcept {
-  run(in, ready, begun);
+void graph_part::go_on(frame& in, ready_list& ready) noexcept {
+  run(in, ready);
   const std::uint32_t replay = in.replay;
   leave(in);
   if (ready.finished) observer_->on_result(replay, ready.result);
 }
 
 /// Stages that begin one behind the other are observed as one execution after the other, without a gap.
-void graph_part::run(frame& in, ready_list& ready, std::uint64_t begun) noexcept {
-  executions observed{begun};
+void graph_part::run(frame& in, ready_list& ready) noexcept {
+  executions observed;
   stage_run* next = nullptr;
   while (next != nullptr || ready.first != nullptr) {
     if (in.stopped.load(std::memory_order_relaxed)) return;
@@ -413,10 +407,10 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
   const base::observed_execution::call_of what{at_.self(), from_, function.key(), call.call, base::trace_kind::stage};
   if (observed.last) {
     std::atomic<bool>& quick = observed.stage->quick;
-    quick.store(observed.last->next(what, quick.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+    const bool before = quick.load(std::memory_order_relaxed);
+    if (const bool now = observed.last->next(what, before); now != before) quick.store(now, std::memory_order_relaxed);
   } else {
-    const std::uint64_t begun = std::exchange(observed.begun, 0);
-    observed.last.emplace(what, &at_.counters, begun != 0 ? begun : base::read_ticks());
+    observed.last.emplace(what, &at_.counters);
   }
   observed.stage = &stage;
   try {

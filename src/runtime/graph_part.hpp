@@ -46,9 +46,8 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   graph_part& operator=(const graph_part&) = delete;
   ~graph_part();
 
-  /// A replay begins. `inputs`: each with its size, 32 bits, in front. `begun`: base::read_ticks() of the begin of the
-  /// call that tells so; 0: there is none.
-  void start(std::uint32_t replay, std::span<const std::byte> inputs, std::uint64_t begun = 0) noexcept;
+  /// A replay begins. `inputs`: each with its size, 32 bits, in front.
+  void start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept;
   /// A stage of another part has ended.
   void deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept;
   /// No further stage of the replay begins.
@@ -72,9 +71,10 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   void leave(frame& of) noexcept;
   void reset(frame& of, std::uint32_t replay) noexcept;
   void count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept;
-  void go_on(frame& in, ready_list& ready, std::uint64_t begun = 0) noexcept;
-  void run(frame& in, ready_list& ready, std::uint64_t begun) noexcept;
-  [[nodiscard]] stage_run* run_one(stage_run& stage, ready_list& ready, executions& observed) noexcept;
+  void go_on(frame& in, ready_list& ready) noexcept;
+  void run(frame& in, ready_list& ready) noexcept;
+  [[nodiscard, gnu::always_inline]] inline stage_run* run_one(stage_run& stage, ready_list& ready,
+                                                              executions& observed) noexcept;
   [[gnu::always_inline]] inline void begin(stage_run& stage, ready_list& ready, executions& observed) noexcept;
   [[gnu::always_inline]] inline void begin_call(stage_run& stage, executions& observed);
   void begin_transfer(stage_run& stage);

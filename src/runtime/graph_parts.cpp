@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/recorder.hpp"
 #include "base/renew.hpp"
 #include "core/remote_exception.hpp"
 #include "ham/offload/call.hpp"
@@ -217,8 +216,7 @@ void install_graph_part(node_t from, const part_plan& plan) {
 void release_graph_part(std::uint64_t id) { current().graphs.release(id); }
 
 void start_graph_part(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) {
-  if (const part_hold part = current().graphs.hold(id))
-    part->start(replay, inputs, base::this_recorder.begin_of_execution());
+  if (const part_hold part = current().graphs.hold(id)) part->start(replay, inputs);
 }
 
 void deliver_to_graph_part(std::uint64_t id, std::uint32_t replay, std::uint32_t port,

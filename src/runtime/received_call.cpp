@@ -59,25 +59,33 @@ received_call_base::received_call_base(const received_call_base& other)
 void received_call_base::give_up() noexcept { delete kept_; }
 
 void received_call_base::run(call_body body) {
-  const bool kept = kept_ != nullptr;
-  kept_calls += kept ? 1 : 0;
+  if (kept_ != nullptr) {
+    run_kept(body);
+    return;
+  }
   try {
-    if (!kept) {
-      body(*call_);
-    } else {  // on a thread that works for no runtime in particular
-      const engine_scope scope(call_->at);
-      call_stop* const stop = kept_->call.stop.get();
-      const stop_scope stopped_by(stop);
-      if (stop != nullptr && stop->requested()) throw_stopped(*call_);
-      const base::trace_kind kind = call_->sink != nullptr ? base::trace_kind::stage : base::trace_kind::executed;
-      const base::observed_execution observed(
-          {call_->at->self(), call_->from->node, call_->function->key(), call_->call, kind}, &call_->at->counters);
-      body(*call_);
-    }
+    body(*call_);
   } catch (...) {
     call_failed(*call_);
   }
-  kept_calls -= kept ? 1 : 0;
+}
+
+/// On a thread that works for no runtime in particular.
+void received_call_base::run_kept(call_body body) {
+  ++kept_calls;
+  try {
+    const engine_scope scope(call_->at);
+    call_stop* const stop = kept_->call.stop.get();
+    const stop_scope stopped_by(stop);
+    if (stop != nullptr && stop->requested()) throw_stopped(*call_);
+    const base::trace_kind kind = call_->sink != nullptr ? base::trace_kind::stage : base::trace_kind::executed;
+    const base::observed_execution observed(
+        {call_->at->self(), call_->from->node, call_->function->key(), call_->call, kind}, &call_->at->counters);
+    body(*call_);
+  } catch (...) {
+    call_failed(*call_);
+  }
+  --kept_calls;
 }
 
 void call_failed(incoming_call& call) noexcept {

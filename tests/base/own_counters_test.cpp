@@ -157,6 +157,63 @@ TEST(own_counters, count_executions_that_follow_in_the_place_of_one_another) {
   nobodys.next(read_ticks());
 }
 
+TEST(own_counters, count_quick_executions_together) {
+  own_counters of(0);
+  std::thread([&of] {  // its sample begins anew
+    const std::uint64_t begun = read_ticks();
+    std::uint64_t executed = 0;
+    {
+      counted_execution one(&of, begun);
+      EXPECT_FALSE(one.skip()) << "it is timed";
+      for (int i = 0; i < 1000; ++i) {
+        const counter_reading read = read_counts(of);
+        EXPECT_LE(read.executed, executed);
+        EXPECT_EQ(read.executing, 1U);
+        if (!one.skip()) one.next(begun);
+        ++executed;
+      }
+    }
+    const counter_reading read = read_counts(of);
+    EXPECT_EQ(read.executed, executed + 1);
+    EXPECT_EQ(read.executing, 0U);
+    EXPECT_GE(timed_in(read), read.executed - timed_sample::max_skipped);
+    EXPECT_LE(timed_in(read), read.executed);
+  })
+      .join();
+}
+
+TEST(own_counters, count_what_is_nested_in_quick_executions) {
+  own_counters of(0);
+  std::thread([&of] {
+    const std::uint64_t begun = read_ticks();
+    {
+      counted_execution one(&of, begun);
+      for (int i = 0; i < 1000; ++i) {
+        const counted_execution inner(&of, begun);
+        if (!one.skip()) one.next(begun);
+      }
+    }
+    EXPECT_EQ(read_counts(of).executed, 2001U);
+  }).join();
+}
+
+TEST(own_counters, leave_one_of_quick_executions_to_another_thread) {
+  own_counters of(0);
+  std::thread([&of] {
+    const std::uint64_t begun = read_ticks();
+    {
+      counted_execution one(&of, begun);
+      one.next(begun);
+      for (int i = 0; i < 100; ++i) {
+        if (!one.skip()) one.next(begun);
+        if (i % 10 == 0) counted_execution::leave_to_other();
+      }
+    }
+    EXPECT_EQ(read_counts(of).executed, 102U - 10U);
+    EXPECT_EQ(read_counts(of).executing, 0U);
+  }).join();
+}
+
 TEST(own_counters, count_for_the_node_that_a_call_is_of) {
   own_counters one(1);
   own_counters two(2);

@@ -45,6 +45,7 @@ class received_call_base {
 
  private:
   struct kept;
+  void run_kept(call_body body);
   void give_up() noexcept;
 
   incoming_call* call_;
