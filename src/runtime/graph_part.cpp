@@ -73,8 +73,7 @@ struct graph_part::executions {
 struct graph_part::ready_list {
   stage_run* first = nullptr;
   stage_run* last = nullptr;
-  bool finished = false;
-  std::span<const std::byte> result{};
+  outcome of_replay{};
   node_t sending_to = 0;  // the process of the part that a stage's end is told
 };
 
@@ -177,7 +176,12 @@ void graph_part::stage_run::transferred() noexcept {
 // ---- frames
 
 graph_part::graph_part(engine& at, node_t from, plan what, std::shared_ptr<replay_observer> observer, transfers moves)
-    : at_(at), from_(from), plan_(std::move(what)), observer_(std::move(observer)), transfers_(std::move(moves)) {
+    : at_(at),
+      from_(from),
+      plan_(std::move(what)),
+      observer_(std::move(observer)),
+      transfers_(std::move(moves)),
+      lock_(at.graphs.lock()) {
   check_part(plan_);
   follows_one_ = stages_behind_one(plan_);
   for (const part_stage& one : plan_.stages) {
@@ -228,6 +232,10 @@ void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
 /// The frame of a replay, for a while; nullptr: it is over, or was given up, or `starts` and has started already.
 graph_part::frame* graph_part::enter(std::uint32_t replay, bool starts) noexcept {
   const std::lock_guard guard(lock_);
+  return enter_locked(replay, starts);
+}
+
+graph_part::frame* graph_part::enter_locked(std::uint32_t replay, bool starts) noexcept {
   std::unique_ptr<frame>& place = frames_[replay & (plan_.frames - 1)];
   const auto later = static_cast<std::int32_t>(replay - place->replay);  // numbers wrap around
   if (later < 0) return nullptr;
@@ -252,45 +260,56 @@ graph_part::frame* graph_part::enter(std::uint32_t replay, bool starts) noexcept
   return place.get();
 }
 
+/// What the caller frees when it does not hold the lock any more; or nullptr.
+graph_part::frame* graph_part::leave_locked(frame& of) noexcept {
+  return --of.users == 0 && of.replaced ? &of : nullptr;
+}
+
+void graph_part::free(frame* of) noexcept { delete of; }
+
 void graph_part::leave(frame& of) noexcept {
   std::unique_lock guard(lock_);
-  const bool last = --of.users == 0 && of.replaced;
+  frame* const unused = leave_locked(of);
   guard.unlock();
-  if (last) delete &of;
+  free(unused);
 }
 
 // ---- what arrives
 
 void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept {
-  frame* const in = enter(replay, true);
-  if (in == nullptr) return;
+  if (frame* const in = enter(replay, true)) end(*in, start_in(*in, inputs));
+}
+
+void graph_part::deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept {
+  if (frame* const in = enter(replay)) end(*in, deliver_in(*in, port, value));
+}
+
+graph_part::outcome graph_part::start_in(frame& in, std::span<const std::byte> inputs) noexcept {
   ready_list ready;
   try {
     msg::reader from(inputs);
     for (std::size_t i = 0; i < plan_.inputs; ++i) {
       const auto size = from.number<std::uint32_t>();
-      copy_value(in->values[plan_.stages.size() + plan_.ports.size() + i], from.view(size));
+      copy_value(in.values[plan_.stages.size() + plan_.ports.size() + i], from.view(size));
     }
     from.expect_end();
-    count_down(*in, plan_.starting, ready);
+    count_down(in, plan_.starting, ready);
   } catch (...) {
-    report(*in, 0, std::current_exception());
+    report(in, 0, std::current_exception());
   }
-  go_on(*in, ready);
+  return run(in, ready);
 }
 
-void graph_part::deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept {
-  if (port >= plan_.ports.size()) return;
-  frame* const in = enter(replay);
-  if (in == nullptr) return;
+graph_part::outcome graph_part::deliver_in(frame& in, std::uint32_t port, std::span<const std::byte> value) noexcept {
+  if (port >= plan_.ports.size()) return {};
   ready_list ready;
   try {
-    copy_value(in->values[plan_.stages.size() + port], value);
-    count_down(*in, plan_.ports[port], ready);
+    copy_value(in.values[plan_.stages.size() + port], value);
+    count_down(in, plan_.ports[port], ready);
   } catch (...) {
-    report(*in, plan_.ports[port].empty() ? 0 : plan_.ports[port].front(), std::current_exception());
+    report(in, plan_.ports[port].empty() ? 0 : plan_.ports[port].front(), std::current_exception());
   }
-  go_on(*in, ready);
+  return run(in, ready);
 }
 
 void graph_part::abort(std::uint32_t replay) noexcept {
@@ -321,22 +340,22 @@ void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages,
 }
 
 /// The result is told when the frame is free again: a later replay may begin at once.
-void graph_part::go_on(frame& in, ready_list& ready) noexcept {
-  run(in, ready);
+void graph_part::end(frame& in, const outcome& of) noexcept {
   const std::uint32_t replay = in.replay;
   leave(in);
-  if (ready.finished) observer_->on_result(replay, ready.result);
+  if (of.finished) observer_->on_result(replay, of.result);
 }
 
 /// Stages that begin one behind the other are observed as one execution after the other, without a gap.
-void graph_part::run(frame& in, ready_list& ready) noexcept {
+graph_part::outcome graph_part::run(frame& in, ready_list& ready) noexcept {
   executions observed;
   stage_run* next = nullptr;
   while (next != nullptr || ready.first != nullptr) {
-    if (in.stopped.load(std::memory_order_relaxed)) return;
+    if (in.stopped.load(std::memory_order_relaxed)) break;
     stage_run& stage = next != nullptr ? *next : *std::exchange(ready.first, ready.first->next_ready);
     next = run_one(stage, ready, observed);
   }
+  return ready.of_replay;
 }
 
 /// Gives what begins at once behind it, without a place among what is ready, which is nothing then.
@@ -371,7 +390,7 @@ void graph_part::resume(stage_run& stage) noexcept {
   const std::shared_ptr<graph_part> self = std::move(stage.kept);
   ready_list ready;
   complete(stage, ready);
-  go_on(*stage.in, ready);
+  end(*stage.in, run(*stage.in, ready));
 }
 
 void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed) noexcept {
@@ -385,10 +404,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
       case stage_kind::entry:
         if (!stage.what->sources.empty()) copy_value(*stage.value, source(*stage.in, stage.number, 0));
         break;
-      case stage_kind::finish:
-        ready.result = gather(stage);
-        ready.finished = true;
-        break;
+      case stage_kind::finish: ready.of_replay = {true, gather(stage)}; break;
       case stage_kind::decision:
         if (!plan_.stages[stage.what->entry].targets.empty()) observed.end();  // sending may wait
         break;

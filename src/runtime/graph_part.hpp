@@ -33,7 +33,7 @@ class replay_observer {
 /// gets a fresh frame, and the old one goes with what runs.
 ///
 /// A stage begins on the thread that brings the last of what it waits for. All members may be called from any thread,
-/// which holds no lock and keeps the part from going meanwhile.
+/// which holds no lock and keeps the part from going meanwhile. All parts of a node have the lock of its graph_parts.
 class graph_part : public std::enable_shared_from_this<graph_part> {
  public:
   using plan = offload::detail::part_plan;
@@ -60,19 +60,30 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   [[nodiscard]] const std::shared_ptr<replay_observer>& observer() const noexcept { return observer_; }
 
  private:
+  friend class graph_parts;  // which enters and leaves with the lock that it has anyway
+  /// What has come of some stages of a replay; `result`: in its frame, until the replay is told of it.
+  struct outcome {
+    bool finished = false;
+    std::span<const std::byte> result{};
+  };
   struct frame;
   class stage_run;
   struct ready_list;
   struct executions;
 
   [[nodiscard]] frame* enter(std::uint32_t replay, bool starts = false) noexcept;
+  [[nodiscard]] frame* enter_locked(std::uint32_t replay, bool starts) noexcept;
+  [[nodiscard]] outcome start_in(frame& in, std::span<const std::byte> inputs) noexcept;
+  [[nodiscard]] outcome deliver_in(frame& in, std::uint32_t port, std::span<const std::byte> value) noexcept;
+  void end(frame& in, const outcome& of) noexcept;
   [[nodiscard]] std::unique_ptr<frame> make_frame();
   [[nodiscard]] stage_run* only_behind(frame& of, std::uint32_t stage) const noexcept;
   void leave(frame& of) noexcept;
+  [[nodiscard]] static frame* leave_locked(frame& of) noexcept;
+  static void free(frame* of) noexcept;
   void reset(frame& of, std::uint32_t replay) noexcept;
   void count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept;
-  void go_on(frame& in, ready_list& ready) noexcept;
-  void run(frame& in, ready_list& ready) noexcept;
+  [[nodiscard]] outcome run(frame& in, ready_list& ready) noexcept;
   [[nodiscard, gnu::always_inline]] inline stage_run* run_one(stage_run& stage, ready_list& ready,
                                                               executions& observed) noexcept;
   [[gnu::always_inline]] inline void begin(stage_run& stage, ready_list& ready, executions& observed) noexcept;
@@ -93,7 +104,7 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   std::vector<bool> follows_one_;  ///< of each stage; see stages_behind_one()
   const std::shared_ptr<replay_observer> observer_;
   const transfers transfers_;
-  base::biased_lock lock_;  ///< guards the next, and of each frame what says so; held for some lines only
+  base::biased_lock& lock_;  ///< guards the next, and of each frame what says so; held for some lines only
   std::vector<std::unique_ptr<frame>> frames_;
 };
 

@@ -70,10 +70,16 @@ void graph_parts::install(std::uint64_t id, std::shared_ptr<graph_part> part) {
   throw call_error("a part of a graph for a place that this node does not have; compile graphs by offload::graph");
 }
 
+/// The lock is held.
+graph_parts::place* graph_parts::usable(std::uint64_t id) noexcept {
+  place* const one = place_of(id);
+  return one == nullptr || one->part == nullptr || one->released ? nullptr : one;
+}
+
 part_hold graph_parts::hold(std::uint64_t id) noexcept {
   const std::lock_guard guard(lock_);
-  place* const one = place_of(id);
-  if (one == nullptr || one->part == nullptr || one->released) return {};
+  place* const one = usable(id);
+  if (one == nullptr) return {};
   ++one->holds;
   return {*this, id, *one->part};
 }
@@ -81,10 +87,53 @@ part_hold graph_parts::hold(std::uint64_t id) noexcept {
 void graph_parts::let_go(std::uint64_t id) noexcept {
   std::shared_ptr<graph_part> gone;  // ends behind the lock
   const std::lock_guard guard(lock_);
+  gone = let_go_locked(id);
+}
+
+/// The lock is held; what it gives ends behind it.
+std::shared_ptr<graph_part> graph_parts::let_go_locked(std::uint64_t id) noexcept {
   place* const one = place_of(id);
-  if (--one->holds != 0 || !one->released) return;
-  gone = std::move(one->part);
+  if (--one->holds != 0 || !one->released) return nullptr;
+  std::shared_ptr<graph_part> gone = std::move(one->part);
   places_.erase(places_.begin() + (one - places_.data()));
+  return gone;
+}
+
+template <class Work>
+void graph_parts::work_in(std::uint64_t id, std::uint32_t replay, bool starts, Work work) noexcept {
+  graph_part* part = nullptr;
+  graph_part::frame* in = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    place* const one = usable(id);
+    if (one == nullptr) return;
+    part = one->part.get();
+    in = part->enter_locked(replay, starts);
+    if (in == nullptr) return;
+    ++one->holds;
+  }
+  const graph_part::outcome of_replay = work(*part, *in);
+  std::shared_ptr<graph_part> gone;
+  std::unique_lock guard(lock_);
+  graph_part::frame* const unused = graph_part::leave_locked(*in);
+  if (of_replay.finished) [[unlikely]] {  // a later replay may begin at once
+    guard.unlock();
+    part->observer()->on_result(replay, of_replay.result);
+    guard.lock();
+  }
+  gone = let_go_locked(id);
+  guard.unlock();
+  graph_part::free(unused);
+}
+
+void graph_parts::start(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) noexcept {
+  work_in(id, replay, true, [inputs](graph_part& part, graph_part::frame& in) { return part.start_in(in, inputs); });
+}
+
+void graph_parts::deliver(std::uint64_t id, std::uint32_t replay, std::uint32_t port,
+                          std::span<const std::byte> value) noexcept {
+  work_in(id, replay, false,
+          [port, value](graph_part& part, graph_part::frame& in) { return part.deliver_in(in, port, value); });
 }
 
 part_hold::~part_hold() {
@@ -216,12 +265,12 @@ void install_graph_part(node_t from, const part_plan& plan) {
 void release_graph_part(std::uint64_t id) { current().graphs.release(id); }
 
 void start_graph_part(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) {
-  if (const part_hold part = current().graphs.hold(id)) part->start(replay, inputs);
+  current().graphs.start(id, replay, inputs);
 }
 
 void deliver_to_graph_part(std::uint64_t id, std::uint32_t replay, std::uint32_t port,
                            std::span<const std::byte> value) {
-  if (const part_hold part = current().graphs.hold(id)) part->deliver(replay, port, value);
+  current().graphs.deliver(id, replay, port, value);
 }
 
 void abort_graph_replay(std::uint64_t id, std::uint32_t replay) {

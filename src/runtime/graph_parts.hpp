@@ -79,7 +79,12 @@ class graph_parts {
   /// None: it is not there any more. What is held when it is released goes with the last who holds it.
   [[nodiscard]] part_hold hold(std::uint64_t id) noexcept;
   void release(std::uint64_t id) noexcept;
+  /// As the functions of a part, of one that is there. Takes the lock as often as hold() and its end do alone.
+  void start(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) noexcept;
+  void deliver(std::uint64_t id, std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept;
   [[nodiscard]] std::size_t installed() const noexcept;
+  /// The one of all parts of the node, held for some lines only; with none other.
+  [[nodiscard]] base::biased_lock& lock() noexcept { return lock_; }
 
   // ---- graphs of this node
   void enlist(replay_owner& one);
@@ -114,7 +119,11 @@ class graph_parts {
     replay_owner* of;
   };
   friend class part_hold;
+  template <class Work>
+  void work_in(std::uint64_t id, std::uint32_t replay, bool starts, Work work) noexcept;
+  [[nodiscard]] place* usable(std::uint64_t id) noexcept;
   void let_go(std::uint64_t id) noexcept;
+  [[nodiscard]] std::shared_ptr<graph_part> let_go_locked(std::uint64_t id) noexcept;
   [[nodiscard]] const place* place_of(std::uint64_t id) const noexcept;
   [[nodiscard]] place* place_of(std::uint64_t id) noexcept {
     return const_cast<place*>(std::as_const(*this).place_of(id));
@@ -122,7 +131,7 @@ class graph_parts {
 
   engine& at_;
   ready_queue& due_;
-  mutable base::biased_lock lock_;  ///< guards the places; held for some lines only
+  mutable base::biased_lock lock_;  ///< guards the places
   std::vector<place> places_;
   std::vector<owner> owners_;  ///< by where results go: there may be many graphs
   std::uint64_t last_;

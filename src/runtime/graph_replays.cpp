@@ -78,6 +78,8 @@ graph_replays::graph_replays(engine& at, graph_plan plan, result_decoder decode,
       limit_(in_flight),
       frames_(plan_.parts.front().frames) {
   for (std::uint32_t i = 0; i < frames_; ++i) replays_.push_back(std::make_unique<replay>());
+  for (std::size_t part = 0; part < plan_.parts.size(); ++part)
+    takes_all_inputs_.push_back(plan_.takes_all_inputs(part) ? 1 : 0);
 }
 
 graph_replays::~graph_replays() = default;
@@ -225,8 +227,9 @@ void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t d
 
 /// What the start of a part brings: mostly all of them.
 std::span<const std::byte> graph_replays::inputs_for(replay& one, std::size_t part) const {
+  if (takes_all_inputs_[part]) [[likely]]
+    return one.inputs;
   const std::vector<std::uint32_t>& wanted = plan_.inputs[part];
-  if (plan_.takes_all_inputs(part)) return one.inputs;
   one.some.clear();
   for (const std::uint32_t input : wanted) {
     msg::reader all(one.inputs);
@@ -297,6 +300,8 @@ bool graph_replays::list_waiting(call_slot& slot) noexcept {
 }
 
 void graph_replays::wake_waiting() noexcept {
+  if (waiting_.empty()) [[likely]]
+    return;
   for (call_slot* const waiting : waiting_) at_.calls.settle(*waiting, slot_state::value);
   waiting_.clear();
 }

@@ -105,6 +105,7 @@ class graph_replays final : public replay_observer,
   engine& at_;
   const std::uint64_t runtime_;
   const graph_plan plan_;
+  std::vector<char> takes_all_inputs_;  // each part, at its start
   const result_decoder decode_;
   const std::size_t limit_;
   const std::uint32_t frames_;
