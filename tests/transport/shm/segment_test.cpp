@@ -87,9 +87,13 @@ TEST_F(job_memory, tells_which_places_lie_on_a_page) {
       ASSERT_LT(last, max_nodes);
       EXPECT_LT(offset(job.nodes[first]), page + page_bytes) << page;
       EXPECT_GT(offset(job.nodes[first]) + sizeof(job_node), page) << page;
-      if (first != 0) EXPECT_LE(offset(job.nodes[first]), page) << page;
+      if (first != 0) {
+        EXPECT_LE(offset(job.nodes[first]), page) << page;
+      }
       EXPECT_LT(offset(job.nodes[last]), page + page_bytes) << page;
-      if (last != max_nodes - 1) EXPECT_GE(offset(job.nodes[last + 1]), page + page_bytes) << page;
+      if (last != max_nodes - 1) {
+        EXPECT_GE(offset(job.nodes[last + 1]), page + page_bytes) << page;
+      }
     }
   }
   EXPECT_EQ(place_offset(0), offset(job.nodes[0]));
