@@ -32,7 +32,7 @@ class observed_execution {
   /// of the last one for which it was. Gives what is known of the ended one now: calls are quick as long as those
   /// between two readings of the clock take some us together.
   [[nodiscard]] bool next(const call_of& what, bool quick) noexcept {
-    if (quick && !tracing() && counted_.skip()) [[likely]] {
+    if (quick && !tracing() && !traced_.is_open() && counted_.skip()) [[likely]] {
       recorded_.next(what.peer, what.function, what.call, begun_);
       return true;
     }

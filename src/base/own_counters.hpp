@@ -130,10 +130,15 @@ class timed_sample {
       return 0;
     return take(begun);
   }
-  /// How many quick executions follow that are not timed; and that so many have followed. Others in between, on the
-  /// same thread, may have taken some of them.
+  /// How many quick executions follow that are not timed.
   [[nodiscard]] std::uint32_t skippable() const noexcept { return left_ - 1; }
-  void skip(std::uint32_t count) noexcept { left_ -= std::min(count, left_ - 1); }
+  /// So many have followed. Others on the same thread may have taken their places: then the next one that is timed
+  /// counts for more.
+  void skip(std::uint32_t count) noexcept {
+    const std::uint32_t expected = std::min(count, left_ - 1);
+    left_ -= expected;
+    interval_ += count - expected;
+  }
   /// The execution for which next() gave `weight` last is none: the one after it takes its place.
   void take_back(std::uint32_t weight) noexcept {
     if (weight > 1) {

@@ -118,6 +118,8 @@ class traced_execution {
     if (begun_ != 0) [[unlikely]]
       end();
   }
+  /// Whether something is to be written when it ends, also if the trace has ended meanwhile.
+  [[nodiscard]] bool is_open() const noexcept { return begun_ != 0; }
   /// The call has ended, and the thread executes another one.
   void next(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call,
             std::uint64_t begun) noexcept {

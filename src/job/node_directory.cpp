@@ -17,6 +17,8 @@ namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::int64_t connect_timeout_ns = 10'000'000'000;  // for a connection that another node has to make
+/// Of so many nodes that have gone it stays known how they were reached: calls to them are refused there at once.
+constexpr std::size_t max_gone = 64;
 
 /// Secrets in plain bytes, for as long as it must be.
 class wiped_at_end {
@@ -167,9 +169,8 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
   base::log("job", base::log_level::debug, "the host announces %u nodes", nodes);
 }
 
-/// Of some that have gone the address stays: calls to them are refused there at once. mutex_ is held.
+/// mutex_ is held.
 void node_directory::learn_addresses(const std::vector<std::pair<node_t, std::string>>& announced) {
-  constexpr std::size_t max_gone = 64;
   std::map<node_t, std::string> all(announced.begin(), announced.end());
   std::size_t gone = 0;
   for (auto former = addresses_.rbegin(); former != addresses_.rend() && gone < max_gone; ++former)
@@ -368,14 +369,19 @@ void node_directory::forget(node_t node) {
   starters_.erase(node);
 }
 
-/// Whose numbers nobody gets again. Ranks compare `starters_` with their own. mutex_ is held.
+/// But for some; ranks compare `starters_` with their own. mutex_ is held.
 void node_directory::forget_lost() {
-  const auto is_lost = [this](const auto& one) {
-    const peer_hold who = node_.peers.hold(one.first);
-    return !who || who->state.load(std::memory_order_relaxed) == peer_state::lost;
+  const auto forget_in = [this](auto& all) {
+    std::size_t gone = 0;
+    for (auto at = all.end(); at != all.begin();) {
+      --at;
+      const peer_hold who = node_.peers.hold(at->first);
+      const bool lost = !who || who->state.load(std::memory_order_relaxed) == peer_state::lost;
+      if (lost && ++gone > max_gone) at = all.erase(at);
+    }
   };
-  std::erase_if(addresses_, is_lost);
-  std::erase_if(apart_, is_lost);
+  forget_in(addresses_);
+  forget_in(apart_);
 }
 
 void node_directory::use_ranks(transport::transport& ranks, node_t first, node_t end) {

@@ -104,7 +104,7 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   std::vector<bool> follows_one_;  ///< of each stage; see stages_behind_one()
   const std::shared_ptr<replay_observer> observer_;
   const transfers transfers_;
-  base::biased_lock& lock_;  ///< guards the next, and of each frame what says so; held for some lines only
+  base::biased_lock& lock_;  ///< of graph_parts; guards the next, and of each frame what says so
   std::vector<std::unique_ptr<frame>> frames_;
 };
 

@@ -83,7 +83,7 @@ class graph_parts {
   void start(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) noexcept;
   void deliver(std::uint64_t id, std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept;
   [[nodiscard]] std::size_t installed() const noexcept;
-  /// The one of all parts of the node, held for some lines only; with none other.
+  /// The one of all parts of the node: held for some lines, and while the frame of a replay is made ready.
   [[nodiscard]] base::biased_lock& lock() noexcept { return lock_; }
 
   // ---- graphs of this node

@@ -62,6 +62,32 @@ TEST(observed_execution, the_next_one_is_counted_and_traced_by_itself) {
   EXPECT_EQ(events[1].call(), 13U);
 }
 
+TEST(observed_execution, one_that_a_trace_has_begun_is_not_in_a_later_trace) {
+  own_counters counters(0);
+  trace_setup memory;
+  ASSERT_TRUE(begin_trace(memory));
+  observed_execution one({0, 3, 7, 12, trace_kind::stage}, &counters);
+  end_trace();
+  static_cast<void>(one.next({0, 3, 8, 13, trace_kind::stage}, true));
+  ASSERT_TRUE(begin_trace(memory));
+  const std::uint64_t begun = read_ticks();
+  static_cast<void>(one.next({0, 3, 9, 14, trace_kind::stage}, true));
+  static_cast<void>(one.next({0, 3, 10, 15, trace_kind::stage}, true));
+  end_trace();
+  std::vector<std::byte> bytes(file_size(trace_file()));
+  ASSERT_EQ(::pread(trace_file(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  const auto part = parse_trace_part(bytes);
+  ASSERT_TRUE(part.has_value());
+  std::size_t events = 0;
+  for (const auto& thread : part->threads) {
+    for (const trace_event& event : thread.events) {
+      EXPECT_GE(event.begin, begun) << event.function();
+      ++events;
+    }
+  }
+  EXPECT_EQ(events, 1U);
+}
+
 TEST(observed_execution, says_whether_the_one_that_has_ended_was_quick) {
   own_counters counters(0);
   observed_execution one({0, 3, 7, 12, trace_kind::stage}, &counters);

@@ -259,19 +259,25 @@ TEST(node_directory, tells_other_nodes_who_listens_where) {
   EXPECT_EQ(network.reached.size(), 1U) << "a node needs no address of itself";
 }
 
-TEST(node_directory, tells_nobody_of_nodes_that_are_lost) {
+TEST(node_directory, tells_of_some_nodes_that_are_lost) {
   quiet hushed;
-  world at_host(500, 0, 8);
+  world at_host(500, 0, 200);
   engine& host = at_host.node();
   node_directory teller(host, {});
-  for (const node_t node : {5, 6}) {
+  for (node_t node = 100; node < 200; ++node) {
     teller.set_address(node, "host:" + std::to_string(7000 + node));
+    teller.set_company(node, transport::company::networks);
     host.locked([&] { static_cast<void>(host.peers.expect(node)); });
   }
-  host.part_with(5, "it died");
-  static_cast<void>(announcement_of(teller, at_host));
-  EXPECT_EQ(teller.address_of(5), std::nullopt);
-  EXPECT_EQ(teller.address_of(6), "host:7006");
+  for (node_t node = 101; node < 199; ++node) host.part_with(node, "it died");
+  const bytes heard = announcement_of(teller, at_host);
+  const auto told = unpack<announcement>(heard);
+  EXPECT_EQ(std::get<6>(told).size(), 2U + 64U);
+  EXPECT_EQ(std::get<7>(told).size(), 2U + 64U);
+  EXPECT_EQ(teller.address_of(100), "host:7100");
+  EXPECT_EQ(teller.address_of(101), std::nullopt);
+  EXPECT_EQ(teller.address_of(198), "host:7198") << "calls to it are refused there at once";
+  EXPECT_EQ(teller.address_of(199), "host:7199");
 }
 
 TEST(node_directory, knows_some_addresses_of_nodes_that_have_gone) {

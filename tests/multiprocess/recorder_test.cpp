@@ -239,6 +239,17 @@ TEST(recorder, a_host_that_goes_on_keeps_little_of_the_dead) {
   EXPECT_LE(after.bells, before.bells + (std::size_t{16} << 10));
 }
 
+TEST(recorder, of_nodes_that_were_removed_together_in_any_order_little_is_kept) {
+  runtime rt(nodes("none"));
+  std::size_t first = 0;
+  for (int round = 0; round < 6; ++round) {
+    const node_t begin = offload::add_node("shm:12");
+    for (node_t node = begin + 11; node >= begin; --node) offload::remove_node(node);
+    if (round == 1) first = job_memory_now().bells;
+  }
+  EXPECT_LE(job_memory_now().bells, first + (std::size_t{16} << 10));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) { return ham::test::run(argc, argv); }

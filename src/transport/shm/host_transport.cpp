@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -132,6 +133,11 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   request.extra_environment = plan.environment;
   request.extra_environment.push_back("HAM_TARGET=shm:" + std::to_string(theirs.get()));
   job_->clear(plan.node);
+  {
+    std::lock_guard guard(mutex_);
+    const auto home = homes_.extract(place_of(plan.node));
+    job_->of(plan.node).home.store(home ? home.mapped() : 0, std::memory_order_relaxed);
+  }
   make_recorder_room(plan.node);
   request.end = &job_->of(plan.node).end;
   supervisor_.start(plan.node, request);
@@ -296,7 +302,6 @@ void host_transport::drop_ended() {
     places_.erase(place_of(node));
     nodes_.erase(node);
     pids_.erase(node);
-    job_->of(node).home.store(0, std::memory_order_relaxed);
     keep_recording(node);
   }
 }
@@ -327,13 +332,11 @@ void host_transport::keep_recording(node_t node) {
   drop_unused_pages(place_of(oldest));
 }
 
-/// Numbers grow: for a long time each new node is the first one at its place. mutex_ is held.
+/// Numbers grow: for a long time each new node is the first one at its place. What is not used is not even read, which
+/// would bring its page back. mutex_ is held.
 void host_transport::drop_unused_pages(std::size_t of_place) noexcept {
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const auto used = [this](std::size_t place) {
-    return place == place_of(self_) || places_.contains(place) ||
-           job_->nodes[place].home.load(std::memory_order_relaxed) != 0;  // it will be started
-  };
+  const auto used = [this](std::size_t place) { return place == place_of(self_) || places_.contains(place); };
   const std::uint64_t first = place_offset(of_place) / page_bytes * page_bytes;
   for (std::uint64_t page = first; page < place_offset(of_place + 1); page += page_bytes) {
     if (page < place_offset(0)) continue;
@@ -341,6 +344,18 @@ void host_transport::drop_unused_pages(std::size_t of_place) noexcept {
     const place_range there = places_between(page, page + page_bytes);
     for (std::size_t place = there.first; place <= there.last; ++place) unused = unused && !used(place);
     if (unused) base::drop_range(job_file_.get(), page, page_bytes);
+  }
+}
+
+void host_transport::set_home_core(node_t node, int core) noexcept {
+  std::lock_guard guard(mutex_);
+  if (node == self_ || places_.contains(place_of(node))) {
+    job_->of(node).home.store(core + 1, std::memory_order_relaxed);
+    return;
+  }
+  try {
+    homes_.insert_or_assign(place_of(node), core + 1);
+  } catch (const std::bad_alloc&) {  // it wakes up anywhere
   }
 }
 

@@ -38,7 +38,7 @@ class host_transport final : public ring_transport {
   [[nodiscard]] bool oversubscribed() const noexcept override;
   [[nodiscard]] int home_core() const noexcept override { return job_->of(self_).home_core(); }
   /// Where a node, this one or a target that is or will be started, is to wake up; negative: anywhere. Any thread.
-  void set_home_core(node_t node, int core) noexcept { job_->of(node).home.store(core + 1, std::memory_order_relaxed); }
+  void set_home_core(node_t node, int core) noexcept;
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return supervisor_.pid(node); }
   [[nodiscard]] std::vector<std::byte> recorded_by(node_t node) const override {
     return base::read_recorder_area(job_file_.get(), recorder_offset(node));
@@ -85,9 +85,10 @@ class host_transport final : public ring_transport {
   int heap_fd_;
 
   mutable std::mutex mutex_;
-  std::set<std::size_t> places_;  // of children; guarded by mutex_
-  std::set<node_t> nodes_;        // of children; guarded by mutex_
-  std::map<node_t, pid_t> pids_;  // of those that have joined; guarded by mutex_
+  std::set<std::size_t> places_;      // of children; guarded by mutex_
+  std::set<node_t> nodes_;            // of children; guarded by mutex_
+  std::map<node_t, pid_t> pids_;      // of those that have joined; guarded by mutex_
+  std::map<std::size_t, int> homes_;  // by place, as in the segment, of nodes that will be started; guarded by mutex_
   base::memory_kills memory_kills_;
 
   host_commands commands_;
