@@ -65,14 +65,19 @@ void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const st
   }
 }
 
+/// The word that says it says so until it is known otherwise: the thread of a context may be about to begin the call, and
+/// asks once.
 void dispatcher::cancel(peer& from, std::uint32_t id) {
   if (!from.hello_seen || id == no_reply) throw protocol_error("a stop of no call");
-  const auto found = std::find_if(from.deferred.begin(), from.deferred.end(),
-                                  [&](const stored_message& one) { return one.head.is_call() && one.head.id() == id; });
+  const auto forget_word = [&] {
+    if (from.to != nullptr) from.to->clear_stop_word(id);
+  };
   const auto answer = [&](const stored_message& message) {
+    forget_word();
     refuse(from, message.head, message.bytes, not_run(of_.functions, message.head.key(), of_.self));
   };
-  if (from.to != nullptr) from.to->clear_stop_word(id);
+  const auto found = std::find_if(from.deferred.begin(), from.deferred.end(),
+                                  [&](const stored_message& one) { return one.head.is_call() && one.head.id() == id; });
   if (found != from.deferred.end()) {
     answer(take_deferred(from, found));
     return;
@@ -84,9 +89,11 @@ void dispatcher::cancel(peer& from, std::uint32_t id) {
     return;
   }
   const std::shared_ptr<call_stop> running = stops_.find(from, id);
+  const std::vector<std::uint32_t> nested = running != nullptr ? running->take_nested() : std::vector<std::uint32_t>();
+  forget_word();
   if (running == nullptr) return;  // it has ended, or is a batch's
   stopped_node* const node = node_.stops();
-  for (const std::uint32_t nested : running->take_nested()) node->stop_nested_locked(nested);
+  for (const std::uint32_t call : nested) node->stop_nested_locked(call);
 }
 
 }  // namespace ham::detail

@@ -51,7 +51,11 @@ class dispatcher_stops : public dispatcher {
     transport::stop_word stop_word_of(std::uint32_t call) const noexcept override {
       return has_word ? transport::stop_word{&word, call} : transport::stop_word{};
     }
-    void clear_stop_word(std::uint32_t) noexcept override { word = 0; }
+    void clear_stop_word(std::uint32_t) noexcept override {
+      word = 0;
+      if (on_clear) on_clear();
+    }
+    std::function<void()> on_clear;
     bool has_word = true;
     mutable std::atomic<std::uint64_t> word{0};
   } endpoint_;
@@ -147,6 +151,22 @@ TEST_F(dispatcher_stops, a_stop_reaches_a_call_that_was_taken_for_a_context_and_
   idle_.waits.lock();
   EXPECT_EQ(not_run(), numbers({5}));
   EXPECT_EQ(run_, numbers({6}));
+}
+
+TEST_F(dispatcher_stops, a_stop_is_known_before_its_word_is_free_for_others) {
+  stopping.open_contexts = {7};
+  bytes payload(4 + 8 + 8);
+  payload[0] = std::byte{7};
+  calls.take(at(one), stoppable(5, detail::in_context), payload);
+  const std::vector<stored_message> taken = std::exchange(stopping.queued, {});  // by the context's thread
+  endpoint_.word = 5;
+  int cleared = 0;
+  endpoint_.on_clear = [&] {
+    ++cleared;
+    EXPECT_TRUE(taken.front().stop->requested_before_begin()) << "which asks now whether it may begin the call";
+  };
+  calls.cancel(at(one), 5);
+  EXPECT_EQ(cleared, 1);
 }
 
 TEST_F(dispatcher_stops, a_stop_reaches_the_call_that_runs_and_what_it_has_made) {

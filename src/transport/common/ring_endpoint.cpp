@@ -62,7 +62,7 @@ void ring_endpoint::clear_stop_word(std::uint32_t call) noexcept {
   const stop_word at = stop_word_of(call);
   if (at.word == nullptr) return;
   std::uint64_t mark = at.mark;
-  at.word->compare_exchange_strong(mark, 0, std::memory_order_relaxed);
+  at.word->compare_exchange_strong(mark, 0, std::memory_order_release, std::memory_order_relaxed);
 }
 
 /// The frame that says it too is sent behind this.
