@@ -65,8 +65,8 @@ void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const st
   }
 }
 
-/// The word that says it says so until it is known otherwise: the thread of a context may be about to begin the call, and
-/// asks once.
+/// The word that says it says so until it is known otherwise: the thread of a context may be about to begin the call,
+/// and asks once.
 void dispatcher::cancel(peer& from, std::uint32_t id) {
   if (!from.hello_seen || id == no_reply) throw protocol_error("a stop of no call");
   const auto forget_word = [&] {
