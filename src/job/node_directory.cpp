@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t connect_timeout_ns = 10'000'000'000;  // for a connection that another node has to make
 /// Of so many nodes that have gone it stays known how they were reached: calls to them are refused there at once.
-constexpr std::size_t max_gone = 64;
+constexpr std::size_t max_gone = peer_table::max_lost;
 
 /// Secrets in plain bytes, for as long as it must be.
 class wiped_at_end {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -152,11 +153,12 @@ void nested_verb(worker& self) {
     self.expect(call, runs::once);
     if (value != number) self.wrong(node, "the result is wrong");
   } catch (const node_failure& why) {
-    // Any of the calls may have failed, and the error of an inner one says nothing of the first. A node that is removed
-    // in order loses all others.
+    // A node that is removed in order loses the host, and its job ends: it says so of whomever it has called.
     const bool one_went =
         self.gone(node) || std::any_of(path.begin(), path.end(), [&](node_t one) { return self.gone(one); });
-    if (!one_went) self.lost(call, node, why);
+    const bool of_removed =
+        why.node() == 0 || std::string_view(why.what()).find("the job has ended") != std::string::npos;
+    if (!of_removed || !one_went) self.lost(call, node, why);
   }
 }
 
