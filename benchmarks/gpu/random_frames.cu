@@ -77,10 +77,10 @@ class lone_kernel {
 void send_random(lone_kernel& kernel, std::uint64_t position, std::mt19937_64& random) {
   wire::call_slot& slot = kernel.queue().call_at(position);
   for (std::byte& one : slot.arguments) one = static_cast<std::byte>(random());
-  slot.head.stamp = random() | std::uint64_t{1} << 63;  // of no position
+  wire::release(slot.what, random() | std::uint64_t{1} << 63);  // of no position here
   const auto known = static_cast<std::uint32_t>(kernel.rows().size());
   auto function = static_cast<std::uint32_t>(random());
-  auto size = static_cast<std::uint32_t>(random());
+  auto size = static_cast<std::uint32_t>(random() % wire::elsewhere_size);
   if (random() % 2 == 0) {
     function %= known;
     const wire::table_row& row = kernel.rows()[function];
@@ -88,7 +88,7 @@ void send_random(lone_kernel& kernel, std::uint64_t position, std::mt19937_64& r
       function += known;
     else if (size == row.min_size)
       ++size;
-  } else if (function < known || function == wire::leave_function) {
+  } else if (function %= wire::leave_function; function < known) {
     function = known;
   }
   wire::send_call(kernel.queue(), position, function, size, random() % 2 == 0 ? 0 : random());

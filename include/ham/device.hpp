@@ -127,8 +127,8 @@ class sending_thread {
   __device__ void post(const message_head& head, const std::byte* bytes, bool /*wait*/) const {
     const running_call& here = this_call();
     hardware_link link;
-    std::uint64_t ticket = 0;
-    while (!claim_ticket(link, *here.messages, *here.sent, ticket)) pause();
+    const std::uint64_t ticket = take_ticket(*here.sent);
+    while (!has_place(link, *here.messages, *here.sent, ticket)) pause();
     send_message(link, *here.messages, ticket, head, bytes);
   }
   [[nodiscard]] __device__ std::uint32_t claim_answer() const {
@@ -143,7 +143,7 @@ class sending_thread {
     hardware_link link;
     return take_answer_from(link, *this_call().messages, *this_call().sent, slot, value, size);
   }
-  __device__ static void pause() { __nanosleep(500); }
+  __device__ static void pause() { __nanosleep(50); }
 };
 #endif
 

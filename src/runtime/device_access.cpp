@@ -33,6 +33,7 @@ void device_calls::submit(incoming_call& call, const device_request& what) {
       what.write(one->arguments.data(), what.arguments);
       waiting_.push_back(one);
       ++waiting_in(*one);
+      has_waiting_.store(true, std::memory_order_relaxed);
     }
     sleeps = waiting_.size() + in_queues_ == 1;
   }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
@@ -22,6 +23,9 @@ namespace wire = device::detail;
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
+/// How often the thread sees to what is not urgent, while replies and messages are awaited: to ask a driver for the
+/// state of its device takes as long as a call.
+constexpr std::int64_t between_looks_ns = 50'000;
 /// And, at most, messages that the device had sent before.
 constexpr std::int64_t last_messages_ns = 200'000'000;
 
@@ -189,25 +193,51 @@ bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
+/// Whether there may be something for serve(). Without the lock, for which threads that submit calls would have to wait.
+bool device_calls::is_due() noexcept {
+  const std::int64_t now_ns = base::now_ns();
+  if (now_ns >= next_look_ns_ || has_waiting_.load(std::memory_order_relaxed) || messages_.is_due(now_ns)) return true;
+  for (std::size_t i = 0; i < queues_.size(); ++i)
+    if (wire::find_reply(driver_->queues()[i], queues_[i].received, now_ns) != nullptr) return true;
+  return false;
+}
+
+/// One round of all that the thread does. False: there was nothing.
+bool device_calls::serve(std::unique_lock<std::mutex>& lock) {
+  bool any = collect(lock);
+  any = take_messages(lock) || any;
+  any = post_waiting(lock) || any;
+  has_waiting_.store(!waiting_.empty(), std::memory_order_relaxed);
+  if (base::now_ns() < next_look_ns_) return any;
+  pass_stops(lock);
+  take_out_stopped(lock);
+  follow_residency(lock);
+  next_look_ns_ = is_settled_ ? base::now_ns() + between_looks_ns : 0;
+  return any;
+}
+
 void device_calls::run() {
   const engine_scope scope(&at_);
   this_thread.only_receives = true;  // a function that it executed might wait for the device, whose replies it takes
-  base::backoff<base::backoff_schedule{.spins = 100, .yields = 400, .sleep_ns = 20'000, .max_sleep_ns = 100'000}> pause;
+  using backoff =
+      base::backoff<base::backoff_schedule{.spins = 100, .yields = 400, .sleep_ns = 20'000, .max_sleep_ns = 100'000}>;
+  backoff pause;
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    bool any = collect(lock);
-    any = take_messages(lock) || any;
-    any = post_waiting(lock) || any;
-    pass_stops(lock);
-    take_out_stopped(lock);
-    follow_residency(lock);
-    if (any) {
+    if (serve(lock)) {
       pause.reset();
-      continue;
+    } else if (pause.next() == backoff::step::sleep) {
+      const std::chrono::nanoseconds time(pause.next_sleep_ns());
+      if (work_.wait_for(lock, time) == std::cv_status::no_timeout)
+        pause.reset();
+      else
+        pause.wait(0);
+    } else {
+      lock.unlock();
+      do pause.wait();
+      while (pause.next() != backoff::step::sleep && !is_due());
+      lock.lock();
     }
-    lock.unlock();
-    pause.wait();
-    lock.lock();
   }
 }
 

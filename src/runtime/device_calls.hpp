@@ -69,7 +69,7 @@ class device_calls {
   /// One queue of the device.
   struct queue {
     std::uint64_t sent = 0;
-    std::uint64_t received = 0;
+    std::uint64_t received = 0;                                     ///< of the thread, which reads it without the lock
     std::array<shared_request, device::detail::queue_slots> calls;  ///< nullptr: the block was asked to leave
     std::size_t waiting = 0;                                        ///< calls for it that wait for room
     bool stuck = false;                                             ///< for post_waiting()
@@ -103,6 +103,8 @@ class device_calls {
 
   /// All that were not answered, and whether they were in a queue of the device.
   [[nodiscard]] std::vector<std::pair<shared_request, bool>> take_unanswered();
+  [[nodiscard]] bool is_due() noexcept;
+  bool serve(std::unique_lock<std::mutex>& lock);
   void run();
   [[noreturn]] void throw_no_version(const device_execution& call) const;
 
@@ -116,10 +118,13 @@ class device_calls {
   std::vector<queue> queues_;
   std::list<shared_request> waiting_;  // for room, in order
   std::size_t waiting_of_grid_ = 0;
+  std::atomic<bool> has_waiting_{false};  // some in waiting_; for a look without the lock
   std::size_t in_queues_ = 0;   // requests, not leaves
   std::uint32_t uploaded_ = 0;  // functions that the device knows
   std::int64_t busy_ns_ = 0;    // when there was a call last
   std::int64_t next_asking_ns_ = 0;
+  std::int64_t next_look_ns_ = 0;  // of the thread: when the rest is seen to that is not urgent
+  bool is_settled_ = false;  // the kernel is resident, and is to stay
   bool leaving_ = false;
   bool stop_ = false;
   std::thread thread_;

@@ -68,6 +68,7 @@ void device_calls::use_absence(std::unique_lock<std::mutex>& lock) {
 }
 
 void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
+  is_settled_ = false;
   const bool has_calls = in_queues_ != 0 || !waiting_.empty();
   switch (driver_->state()) {
     case residency::failed: end_process(lock, driver_->failure());
@@ -81,10 +82,14 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
       return;
     case residency::resident: break;
   }
-  if (leaving_ || std::ranges::any_of(queues_, &queue::full)) return;
+  if (leaving_) return;
+  is_settled_ = true;
+  if (std::ranges::any_of(queues_, &queue::full)) return;
   const bool unknown = !waiting_.empty() && waiting_.front()->function().number() >= uploaded_;
   const bool idle = !has_calls && (wants_absence() || base::now_ns() - busy_ns_ > limits_.linger_ns);
-  if (unknown || idle || stop_) ask_to_leave();
+  if (!unknown && !idle && !stop_) return;
+  is_settled_ = false;
+  ask_to_leave();
 }
 
 }  // namespace ham::detail

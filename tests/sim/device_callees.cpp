@@ -181,7 +181,7 @@ std::string left_over_of_device() {
   bool calls = false;
   for (wire::call_queue& queue : here->queues()) {
     for (std::uint64_t i = 0; i < wire::queue_slots; ++i)
-      calls = calls || wire::acquire(queue.calls[i].head.stamp) != wire::acquire(queue.replies[i].head.stamp);
+      calls = calls || wire::is_unanswered(queue, i);
   }
   wire::outbox& box = here->messages();
   const bool messages = wire::find_message(box, wire::acquire(box.consumed), base::never_ns) != nullptr;

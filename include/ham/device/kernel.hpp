@@ -9,46 +9,80 @@ namespace ham::inline v1::device::detail {
 
 #if defined(__CUDACC__)
 
-/// Memory of the host, mapped into the device. A line is read in two steps, first its stamp: hardware promises no order
-/// within one access of 64 bytes. Whether the leading warp may read it at once is to be tried on a device.
+/// Memory of the host, mapped into the device. What is read behind an ordered access may come from a cache, all of it at
+/// once; ordered accesses go over the link one after the other.
 class hardware_link {
  public:
-  __device__ bool read_line(const std::byte* from, std::uint64_t stamp, std::byte* to) const noexcept {
-    const auto* const words = reinterpret_cast<const std::uint64_t*>(from);
-    auto* const copy = reinterpret_cast<std::uint64_t*>(to);
-    copy[0] = acquire(words[0]);
-    if (copy[0] != stamp) return false;
-    for (std::size_t at = 1; at < line_bytes / sizeof(std::uint64_t); ++at)
-      copy[at] = *static_cast<const volatile std::uint64_t*>(&words[at]);
-    return true;
-  }
+  __device__ word_pair read_pair(const std::uint64_t* words) const noexcept { return acquire_pair(words); }
   __device__ std::uint64_t read_word(const std::uint64_t& from) const noexcept { return acquire(from); }
   __device__ void read_block(const std::byte* from, std::byte* to, std::size_t size) const noexcept {
-    copy_words(from, to, size);
+    constexpr std::size_t at_once = 8;
+    const auto* const source = reinterpret_cast<const std::uint64_t*>(from);
+    auto* const target = reinterpret_cast<std::uint64_t*>(to);
+    const std::size_t words = (size + sizeof *source - 1) / sizeof *source;
+    for (std::size_t begin = 0; begin < words; begin += at_once) {
+      std::uint64_t some[at_once];
+#pragma unroll
+      for (std::size_t at = 0; at < at_once; ++at) some[at] = begin + at < words ? source[begin + at] : 0;
+#pragma unroll
+      for (std::size_t at = 0; at < at_once; ++at)
+        if (begin + at < words) target[begin + at] = some[at];
+    }
   }
+  /// A word crosses the link as fast as a byte.
   __device__ void write_block(std::byte* to, const std::byte* from, std::size_t size) const noexcept {
-    copy_words(from, to, size);
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    std::size_t done = 0;
+    if ((reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to)) % word == 0) {
+      for (; done + word <= size; done += word)
+        *reinterpret_cast<volatile std::uint64_t*>(to + done) = *reinterpret_cast<const std::uint64_t*>(from + done);
+    }
+    for (; done < size; ++done)
+      *reinterpret_cast<volatile unsigned char*>(to + done) = *reinterpret_cast<const unsigned char*>(from + done);
   }
   __device__ void note_word(std::uint64_t& to, std::uint64_t word) const noexcept {
     *static_cast<volatile std::uint64_t*>(&to) = word;
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
   __device__ std::int64_t arrival_ns() const noexcept { return 0; }
+};
+
+/// The calls that the leading thread of a block has seen in its queue. If calls come faster than it executes them, it
+/// looks at several slots at once. What it has seen is not used for long: the host may cancel the call.
+class seen_calls {
+ public:
+  __device__ word_pair find(call_queue& queue, std::uint64_t position) noexcept {
+    if (is_call_at(seen_[0].first, position) && clock64() - seen_at_ < max_age) return take();
+    const bool at_once = behind_;
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i)
+      if (i == 0 || at_once) seen_[i] = detail::read_pair(&queue.call_at(position + i).what);
+#pragma unroll
+    for (unsigned i = 1; i < count; ++i)
+      if (!at_once) seen_[i] = {};
+    if (!is_call_at(seen_[0].first, position)) {
+      behind_ = false;
+      return seen_[0];
+    }
+    order_reads();
+    behind_ = true;
+    seen_at_ = clock64();
+    return take();
+  }
 
  private:
-  /// A word crosses the link as fast as a byte.
-  __device__ static void copy_words(const std::byte* from, std::byte* to, std::size_t size) noexcept {
-    constexpr std::size_t word = sizeof(std::uint64_t);
-    std::size_t done = 0;
-    if ((reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to)) % word == 0) {
-      for (; done + word <= size; done += word)
-        *reinterpret_cast<volatile std::uint64_t*>(to + done) =
-            *reinterpret_cast<const volatile std::uint64_t*>(from + done);
-    }
-    for (; done < size; ++done)
-      *reinterpret_cast<volatile unsigned char*>(to + done) =
-          *reinterpret_cast<const volatile unsigned char*>(from + done);
+  static constexpr unsigned count = 4;
+  static constexpr long long max_age = 10'000;  // cycles of a processor of the GPU, some us
+  __device__ word_pair take() noexcept {
+    const word_pair first = seen_[0];
+#pragma unroll
+    for (unsigned i = 1; i < count; ++i) seen_[i - 1] = seen_[i];
+    seen_[count - 1] = {};
+    return first;
   }
+  word_pair seen_[count] = {};
+  long long seen_at_ = 0;
+  bool behind_ = false;  // the last look has found a call
 };
 
 /// A Unit of resident_loop: one thread of the hardware.
@@ -62,12 +96,40 @@ class hardware_thread {
   __device__ bool leads_block() const noexcept { return threadIdx.x == 0; }
   __device__ bool in_first_warp() const noexcept { return threadIdx.x < static_cast<unsigned>(warpSize); }
   __device__ void sync_block() const noexcept { __syncthreads(); }
+
+  /// In the memory that the threads of a block share: the nearest one.
+  __device__ block_state& enter(const loop_parameters& with) const noexcept {
+    __shared__ block_state here;
+    if (leads_block()) here.position = with.blocks[block()].position;
+    return here;
+  }
+  __device__ void leave(const loop_parameters& with, const block_state& own) const noexcept {
+    with.blocks[block()].position = own.position;
+  }
+  /// The table does not change while the kernel is resident.
+  __device__ table_row row(const loop_parameters& with, std::uint32_t number) const noexcept {
+    constexpr std::size_t words = sizeof(table_row) / sizeof(unsigned long long);
+    static_assert(sizeof(table_row) == words * sizeof(unsigned long long));
+    const auto* const from = reinterpret_cast<const unsigned long long*>(&with.table[number]);
+    table_row result;
+    auto* const to = reinterpret_cast<unsigned long long*>(&result);
+#pragma unroll
+    for (std::size_t at = 0; at < words; ++at) to[at] = __ldg(&from[at]);
+    return result;
+  }
+
   __device__ hardware_link& link() noexcept { return link_; }
+  __device__ word_pair find_call(call_queue& queue, std::uint64_t position) noexcept {
+    return seen_.find(queue, position);
+  }
   __device__ void idle() noexcept {
     __nanosleep(pause_ns_);
-    if (pause_ns_ < max_pause_ns) pause_ns_ *= 2;
+    if (++idle_ >= quick_looks && pause_ns_ < max_pause_ns) pause_ns_ *= 2;
   }
-  __device__ void worked() noexcept { pause_ns_ = min_pause_ns; }
+  __device__ void worked() noexcept {
+    pause_ns_ = min_pause_ns;
+    idle_ = 0;
+  }
   /// Each thread of the call writes the same.
   __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
     this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_};
@@ -75,13 +137,16 @@ class hardware_thread {
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 
  private:
+  static constexpr unsigned quick_looks = 2000;  // a look takes more than 1 us
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
   outbox* messages_;
   outbox_state* sent_;
   std::uint64_t* arrived_;
   unsigned pause_ns_ = min_pause_ns;
+  unsigned idle_ = 0;
   hardware_link link_;
+  seen_calls seen_;
 };
 
 /// A template, so that sources which include this make one kernel of one program.

@@ -7,7 +7,11 @@
 //   leads_block()             whether it is the thread of its block that talks with the host
 //   in_first_warp()
 //   sync_block()              waits for all threads of the block, and sees what they have written
+//   enter(parameters)         the state of its block, which the leading thread has from its last residency
+//   leave(parameters, state)  of the leading thread: keeps it for the next one
+//   row(parameters, number)   of the table
 //   link()                    the way to memory of the host (mailbox.hpp); of the leading thread
+//   find_call(queue, position)  the first two words of that slot, now or a moment ago; of the leading thread
 //   idle(), worked()          nothing was there; something was
 //   begin(row, stop, stamp)   rank(), size(), sync() and stop_requested() are those of this call from now on
 //   run(row, execution)       calls its body; what an emulated one throws becomes a status
@@ -21,8 +25,7 @@
 
 namespace ham::inline v1::device::detail {
 
-/// What one block keeps between and during calls, in memory of the device. Zero at first; `position` stays from one
-/// residency to the next.
+/// What one block knows. In memory of the device and zero at first; `position` stays from one residency to the next.
 struct alignas(line_bytes) block_state {
   enum class command : std::uint32_t { run, leave };
 
@@ -46,95 +49,103 @@ struct loop_parameters {
   outbox_state* sent = nullptr;  ///< memory of the device
 };
 
-/// The part of one thread in the call of its block.
+/// What the calling thread does of the call of its block.
 template <class Unit>
-HAM_DEVICE void run_part(const loop_parameters& with, Unit& unit, block_state& own) {
-  const table_row& row = with.table[own.function];
-  if (row.runs_on == scope::thread && !unit.leads_block()) return;
-  if (row.runs_on == scope::warp && !unit.in_first_warp()) return;
+[[nodiscard]] HAM_DEVICE call_status run_part(const loop_parameters& with, Unit& unit, block_state& own) {
+  const table_row& row = unit.row(with, own.function);
   const std::uint64_t stamp = own.position + 1;
   unit.begin(row, with.queues[unit.block()].stops[own.position % queue_slots], stamp);
   execution call{own.from, static_cast<std::size_t>(own.size), own.result, call_status::done};
   unit.run(row, call);
-  if (call.status != call_status::done) release(own.failed, static_cast<std::uint64_t>(call.status));
+  return call.status;
+}
+
+/// The part of one thread in a call that several execute together.
+template <class Unit>
+HAM_DEVICE void run_common_part(const loop_parameters& with, Unit& unit, block_state& own) {
+  if (unit.row(with, own.function).runs_on == scope::warp && !unit.in_first_warp()) return;
+  const call_status status = run_part(with, unit, own);
+  if (status != call_status::done) release(own.failed, static_cast<std::uint64_t>(status));
 }
 
 /// What is wrong with a call, before anything of it is executed.
-[[nodiscard]] HAM_DEVICE inline call_status check_call(const loop_parameters& with, const call_head& head) noexcept {
-  if ((head.function & cancelled_function) != 0) return call_status::stopped;
+template <class Unit>
+[[nodiscard]] HAM_DEVICE call_status check_call(const loop_parameters& with, Unit& unit,
+                                                const call_head& head) noexcept {
+  if (head.cancelled) return call_status::stopped;
   if (head.function >= with.functions) return call_status::no_function;
-  const table_row& row = with.table[head.function];
+  const table_row& row = unit.row(with, head.function);
   if (row.body == nullptr) return call_status::no_function;
   if (head.elsewhere == 0 && head.size > max_arguments) return call_status::wrong_size;
   if (row.varies ? head.size < row.min_size : head.size != row.min_size) return call_status::wrong_size;
   return call_status::done;
 }
 
-/// Executes one call of which the leading thread has the head, and replies.
+/// The leading thread: has the block know a call whose head it has. Else the status is what is wrong with it.
 template <class Unit>
-HAM_DEVICE void execute_call(const loop_parameters& with, Unit& unit, block_state& own, const call_head& head) {
-  call_status status = check_call(with, head);
-  std::uint32_t result_size = 0;
-  if (status == call_status::done) {
-    const table_row& row = with.table[head.function];
-    own.from = head.elsewhere == 0 ? own.arguments : reinterpret_cast<const std::byte*>(head.elsewhere);
-    own.size = head.size;
-    own.function = head.function;
-    own.failed = 0;
-    unit.link().note_word(with.queues[unit.block()].executing, own.position + 1);
-    if (row.runs_on == scope::thread) {  // the others of the block need not know
-      run_part(with, unit, own);
-    } else {
-      own.what = block_state::command::run;
-      unit.sync_block();
-      run_part(with, unit, own);
-      unit.sync_block();
-    }
-    const std::uint64_t failed = acquire(own.failed);
-    if (failed != 0) status = static_cast<call_status>(failed);
-    const bool has_rank_0 = row.runs_on != scope::grid || unit.block() == 0;
-    if (status == call_status::done && has_rank_0) result_size = row.result_size;
-  }
-  send_reply(unit.link(), with.queues[unit.block()], own.position, status, own.result, result_size);
+[[nodiscard]] HAM_DEVICE call_status begin_call(const loop_parameters& with, Unit& unit, block_state& own,
+                                                const call_head& head) {
+  const call_status status = check_call(with, unit, head);
+  if (status != call_status::done) return status;
+  own.from = head.elsewhere == 0 ? own.arguments : reinterpret_cast<const std::byte*>(head.elsewhere);
+  own.size = head.size;
+  own.function = head.function;
+  own.failed = 0;
+  unit.link().note_word(with.queues[unit.block()].executing, own.position + 1);
+  return status;
 }
 
-/// The thread that leads a block.
+/// The leading thread: replies to the call that the block has executed.
 template <class Unit>
-HAM_DEVICE void lead_block(const loop_parameters& with, Unit& unit, block_state& own) {
+HAM_DEVICE void end_call(const loop_parameters& with, Unit& unit, block_state& own, call_status status) {
+  const table_row& row = unit.row(with, own.function);
+  const bool has_rank_0 = row.runs_on != scope::grid || unit.block() == 0;
+  const std::uint32_t size = status == call_status::done && has_rank_0 ? row.result_size : 0;
+  send_reply(unit.link(), with.queues[unit.block()], own.position++, status, own.result, size);
+}
+
+/// The leading thread: waits for a call that the block executes together, or is to leave for. Those of one thread it
+/// executes itself: the others of the block need not know.
+template <class Unit>
+HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
   call_queue& queue = with.queues[unit.block()];
   for (;;) {
     call_head head;
-    if (!take_call(unit.link(), queue, own.position, head, own.arguments)) {
+    if (!take_call(unit, queue, own.position, head, own.arguments)) {
       unit.idle();
       continue;
     }
     unit.worked();
-    const bool leaves = head.function == leave_function;
-    if (leaves) {
-      own.what = block_state::command::leave;
-      unit.sync_block();
-      send_reply(unit.link(), queue, own.position, call_status::done, own.result, 0);
-    } else {
-      execute_call(with, unit, own, head);
+    own.what = head.function == leave_function ? block_state::command::leave : block_state::command::run;
+    if (own.what == block_state::command::leave) return;
+    const call_status status = begin_call(with, unit, own, head);
+    if (status != call_status::done) {
+      send_reply(unit.link(), queue, own.position++, status, own.result, 0);
+      continue;
     }
-    ++own.position;
-    if (leaves) return;
+    if (unit.row(with, own.function).runs_on != scope::thread) return;
+    end_call(with, unit, own, run_part(with, unit, own));
   }
 }
 
-/// One thread of the resident kernel, from its launch until its block is asked to leave.
+/// One thread of the resident kernel, from its launch until its block is asked to leave. All threads of a block call
+/// functions from the same place, so that those of a warp execute them in step.
 template <class Unit>
 HAM_DEVICE void resident_loop(const loop_parameters& with, Unit& unit) {
-  block_state& own = with.blocks[unit.block()];
-  if (unit.leads_block()) {
-    lead_block(with, unit, own);
-    return;
-  }
+  block_state& own = unit.enter(with);
   for (;;) {
+    if (unit.leads_block()) await_common_call(with, unit, own);
     unit.sync_block();
-    if (own.what == block_state::command::leave) return;
-    run_part(with, unit, own);
+    if (own.what == block_state::command::leave) break;
+    run_common_part(with, unit, own);
     unit.sync_block();
+    if (!unit.leads_block()) continue;
+    const std::uint64_t failed = acquire(own.failed);
+    end_call(with, unit, own, failed == 0 ? call_status::done : static_cast<call_status>(failed));
+  }
+  if (unit.leads_block()) {
+    send_reply(unit.link(), with.queues[unit.block()], own.position++, call_status::done, own.result, 0);
+    unit.leave(with, own);
   }
 }
 

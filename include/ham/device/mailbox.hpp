@@ -2,8 +2,7 @@
 //
 // The one-sided ring of paper 1, Fig. 8, with the device as the active side: all of it lies in memory of the host, the
 // device reads calls and writes replies over the link, the host never reaches over it. A call and its reply have the
-// same position, so that replies need no credit: a slot is free when the reply to its last call has been taken. The
-// stamp and the first bytes share a line, so that one access over the link brings both.
+// same position, so that replies need no credit: a slot is free when the reply to its last call has been taken.
 #pragma once
 
 #include <cstddef>
@@ -27,23 +26,43 @@ namespace detail {
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t slot_bytes = 1024;
 inline constexpr std::uint64_t queue_slots = 16;
-/// A call of this number asks the block to leave the resident kernel.
-inline constexpr std::uint32_t leave_function = 0xffffffff;
-/// Set in the number of a call that was sent: the device does not execute it, if it has not read it before. Only one
-/// block decides; so calls that several blocks execute together have none.
-inline constexpr std::uint32_t cancelled_function = 0x80000000;
 
+// The first word of a call says all of it: from the top 24 bits of its stamp, 12 of the size of its arguments in bytes,
+// one that cancels it, 27 of the number of its function in the device's table. So the device sees with one access
+// whether there is a call, and what it is.
+inline constexpr unsigned function_bits = 27;
+inline constexpr unsigned size_shift = 28;
+inline constexpr unsigned stamp_shift = 40;
+/// A call of this number asks the block to leave the resident kernel. Greater ones do not exist.
+inline constexpr std::uint32_t leave_function = (std::uint32_t{1} << function_bits) - 1;
+/// Set in a call that was sent: the device does not execute it, if it has not read it before. Only one block decides;
+/// so calls that several blocks execute together have none.
+inline constexpr std::uint64_t cancelled_call = std::uint64_t{1} << function_bits;
+/// As a size: address and size of the arguments stand in their place.
+inline constexpr std::uint64_t elsewhere_size = 0xfff;
+
+/// One call. Written by the host, the first word last. The device reads that and the first 8 bytes of the arguments with
+/// one access.
+struct alignas(line_bytes) call_slot {
+  std::uint64_t what;
+  std::byte arguments[slot_bytes - sizeof(std::uint64_t)];
+};
+/// What is in it, for the device.
 struct call_head {
-  std::uint64_t stamp;      ///< its position, and 1
-  std::uint32_t function;   ///< its number in the device's table
-  std::uint32_t size;       ///< of the arguments, in bytes
+  std::uint32_t function;
+  bool cancelled;
+  std::uint64_t size;       ///< of the arguments, in bytes
   std::uint64_t elsewhere;  ///< where they are in the device's memory; 0: here
 };
-/// One call. Written by the host, the stamp last.
-struct alignas(line_bytes) call_slot {
-  call_head head;
-  std::byte arguments[slot_bytes - sizeof(call_head)];
-};
+
+/// Of the call at `position` in the first word; no other call has it that was in this slot within 2^24 calls, nor has
+/// memory that is zero.
+[[nodiscard]] HAM_DEVICE constexpr std::uint64_t stamp_of(std::uint64_t position) noexcept {
+  return (position + 1) << stamp_shift;
+}
+[[nodiscard]] HAM_DEVICE constexpr bool is_call_at(std::uint64_t what, std::uint64_t position) noexcept {
+  return (what ^ stamp_of(position)) >> stamp_shift == 0;
+}
 
 struct reply_head {
   std::uint64_t stamp;
@@ -58,11 +77,11 @@ struct alignas(line_bytes) reply_slot {
 };
 
 static_assert(sizeof(call_slot) == slot_bytes && sizeof(reply_slot) == slot_bytes);
-static_assert(offsetof(call_slot, arguments) == 24 && offsetof(reply_slot, result) == 24);
+static_assert(offsetof(call_slot, arguments) == 8 && offsetof(reply_slot, result) == 24);
 
-inline constexpr std::size_t max_arguments = sizeof(call_slot::arguments);  ///< in a slot
+inline constexpr std::size_t max_arguments = 1000;  ///< in a slot
 inline constexpr std::size_t max_result = sizeof(reply_slot::result);
-inline constexpr std::size_t line_arguments = line_bytes - sizeof(call_head);  ///< beside the stamp
+static_assert(max_arguments <= sizeof(call_slot::arguments) && max_arguments < elsewhere_size);
 
 /// The queue of one block. Zero at first.
 struct alignas(line_bytes) call_queue {
@@ -78,27 +97,35 @@ struct alignas(line_bytes) call_queue {
 };
 
 /// How the device reaches memory of the host:
-///   read_line(from, stamp, to)  one access; true if the first word is `stamp`: the rest is as old as that or newer
-///   read_word(from)             ordered before what follows
-///   read_block(from, to, size)
+///   read_pair(words)            two words side by side, ordered before what follows
+///   read_word(from)             the same of one word
+///   read_block(from, to, size)  `to` is aligned to 8 bytes, and has room for whole words
 ///   write_block(to, from, size)
 ///   write_word(to, value)       ordered behind what was written before
 ///   note_word(to, value)        in no order
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
 
-/// The device's side: takes a call if there is one. `to` gets its arguments, unless they are elsewhere.
-template <class Link>
-[[nodiscard]] HAM_DEVICE bool take_call(Link& link, call_queue& queue, std::uint64_t position, call_head& head,
+/// The device's side: takes a call if there is one. `to` gets its arguments, unless they are elsewhere, or more than a
+/// slot has. `unit` finds the first two words of the slot (loop.hpp).
+template <class Unit>
+[[nodiscard]] HAM_DEVICE bool take_call(Unit& unit, call_queue& queue, std::uint64_t position, call_head& head,
                                         std::byte* to) noexcept {
-  call_slot& slot = queue.call_at(position);
-  alignas(line_bytes) std::byte line[line_bytes];
-  if (!link.read_line(reinterpret_cast<const std::byte*>(&slot), position + 1, line)) return false;
-  head = *reinterpret_cast<const call_head*>(line);
-  if (head.elsewhere != 0 || head.size > max_arguments) return true;
-  const std::size_t here = head.size < line_arguments ? head.size : line_arguments;
-  for (std::size_t at = 0; at < here; ++at) to[at] = line[sizeof head + at];
-  if (head.size > here) link.read_block(slot.arguments + here, to + here, head.size - here);
+  const word_pair words = unit.find_call(queue, position);
+  if (!is_call_at(words.first, position)) return false;
+  head.function = static_cast<std::uint32_t>(words.first) & leave_function;
+  head.cancelled = (words.first & cancelled_call) != 0;
+  head.size = words.first >> size_shift & elsewhere_size;
+  head.elsewhere = 0;
+  const std::byte* const arguments = queue.call_at(position).arguments;
+  constexpr std::size_t word = sizeof words.second;
+  if (head.size == elsewhere_size) {
+    head.elsewhere = words.second;
+    head.size = unit.link().read_word(*reinterpret_cast<const std::uint64_t*>(arguments + word));
+  } else if (head.size != 0 && head.size <= max_arguments) {
+    *reinterpret_cast<std::uint64_t*>(to) = words.second;
+    if (head.size > word) unit.link().read_block(arguments + word, to + word, head.size - word);
+  }
   return true;
 }
 
@@ -118,14 +145,22 @@ HAM_DEVICE void send_reply(Link& link, call_queue& queue, std::uint64_t position
 [[nodiscard]] inline std::byte* call_room(call_queue& queue, std::uint64_t position) noexcept {
   return queue.call_at(position).arguments;
 }
-/// Sends it.
-inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t function, std::uint32_t size,
+/// Sends it. `elsewhere`: where its arguments are; 0: there.
+inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t function, std::uint64_t size,
                       std::uint64_t elsewhere) noexcept {
   call_slot& slot = queue.call_at(position);
-  slot.head.function = function;
-  slot.head.size = size;
-  slot.head.elsewhere = elsewhere;
-  release(slot.head.stamp, position + 1);
+  if (elsewhere != 0) {
+    const std::uint64_t words[] = {elsewhere, size};
+    for (std::size_t at = 0; at < sizeof words; ++at)
+      slot.arguments[at] = reinterpret_cast<const std::byte*>(words)[at];
+    size = elsewhere_size;
+  }
+  release(slot.what, stamp_of(position) | size << size_shift | (function & leave_function));
+}
+/// Whether a slot of a queue holds a call that the device has not answered.
+[[nodiscard]] inline bool is_unanswered(const call_queue& queue, std::uint64_t slot) noexcept {
+  const std::uint64_t what = acquire(queue.calls[slot].what);
+  return what != 0 && !is_call_at(what, acquire(queue.replies[slot].head.stamp) - 1);
 }
 /// Its reply, or nullptr if that has not arrived by `now_ns`. Valid until the slot is used again.
 [[nodiscard]] inline const reply_slot* find_reply(call_queue& queue, std::uint64_t position,
@@ -134,15 +169,15 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
   return acquire(slot.head.stamp) == position + 1 && slot.head.arrival_ns <= now_ns ? &slot : nullptr;
 }
 /// Cancels it: the device answers call_status::stopped, unless it has read the number already, and executes the call as
-/// if nothing had been. The reply tells which. In the first line of the slot, which the device reads anyway.
+/// if nothing had been. The reply tells which.
 inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
-  __atomic_fetch_or(&queue.call_at(position).head.function, cancelled_function, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&queue.call_at(position).what, cancelled_call, __ATOMIC_RELAXED);
 }
 /// The number of the function that the device executes, or has executed when it failed; leave_function: none.
 [[nodiscard]] inline std::uint32_t executed_function(call_queue& queue) noexcept {
   const std::uint64_t stamp = acquire(queue.executing);
   if (stamp == 0 || acquire(queue.reply_at(stamp - 1).head.stamp) == stamp) return leave_function;
-  return queue.call_at(stamp - 1).head.function & ~cancelled_function;
+  return static_cast<std::uint32_t>(acquire(queue.call_at(stamp - 1).what)) & leave_function;
 }
 /// Tells the function that its caller wants it to stop.
 inline void send_stop(call_queue& queue, std::uint64_t position) noexcept {

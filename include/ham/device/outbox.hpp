@@ -58,21 +58,19 @@ struct alignas(line_bytes) outbox_state {
   std::uint64_t dropped;         ///< those of them whose answers nobody awaits
 };
 
-/// The device's side: claims a ticket. False: the queue is full.
+/// The device's side: the ticket of the next message of the device.
+[[nodiscard]] HAM_DEVICE inline std::uint64_t take_ticket(outbox_state& own) noexcept { return fetch_add(own.next, 1); }
+/// Whether there is a place for it yet. Who has taken it waits for that.
 template <class Link>
-[[nodiscard]] HAM_DEVICE bool claim_ticket(Link& link, outbox& to, outbox_state& own, std::uint64_t& ticket) noexcept {
-  for (;;) {
-    ticket = acquire(own.next);
-    if (ticket - acquire(own.known_consumed) >= outbox_slots) {
-      const std::uint64_t consumed = link.read_word(to.consumed);
-      if (ticket - consumed >= outbox_slots) return false;
-      release(own.known_consumed, consumed);
-    }
-    if (replace(own.next, ticket, ticket + 1)) return true;
-  }
+[[nodiscard]] HAM_DEVICE bool has_place(Link& link, outbox& to, outbox_state& own, std::uint64_t ticket) noexcept {
+  if (ticket - acquire(own.known_consumed) < outbox_slots) return true;
+  const std::uint64_t consumed = link.read_word(to.consumed);
+  if (ticket - consumed >= outbox_slots) return false;
+  release(own.known_consumed, consumed);
+  return true;
 }
 
-/// Sends a message of at most max_message bytes with a ticket that was claimed.
+/// Sends a message of at most max_message bytes with a ticket that has a place.
 template <class Link>
 HAM_DEVICE void send_message(Link& link, outbox& to, std::uint64_t ticket, message_head head,
                              const std::byte* bytes) noexcept {
@@ -118,12 +116,13 @@ template <class Link>
 /// The device's side: an answer slot, or no_answer if all are in use.
 template <class Link>
 [[nodiscard]] HAM_DEVICE std::uint32_t claim_answer_slot(Link& link, outbox& of, outbox_state& own) noexcept {
-  for (;;) {
-    const std::uint64_t used = acquire(own.claimed);
+  for (std::uint64_t used = 0;;) {  // as is most likely
     if (used == ~std::uint64_t{0}) return reuse_dropped_slot(link, of, own);
     std::uint32_t slot = 0;
     while ((used >> slot & 1) != 0) ++slot;
-    if (replace(own.claimed, used, used | std::uint64_t{1} << slot)) return slot;
+    const std::uint64_t before = exchange_if(own.claimed, used, used | std::uint64_t{1} << slot);
+    if (before == used) return slot;
+    used = before;
   }
 }
 
@@ -132,14 +131,19 @@ template <class Link>
 [[nodiscard]] HAM_DEVICE answer_status take_answer_from(Link& link, outbox& of, outbox_state& own, std::uint32_t slot,
                                                         std::byte* value, std::size_t size) noexcept {
   answer_slot& from = of.answers[slot];
-  const auto status = static_cast<answer_status>(link.read_word(from.filled));
+  const word_pair words = link.read_pair(&from.filled);
+  const auto status = static_cast<answer_status>(words.first);
   if (status == answer_status::none) return status;
-  if (status == answer_status::value && size != 0) link.read_block(from.value, value, size);
-  link.write_word(from.filled, 0);
-  for (;;) {
-    const std::uint64_t used = acquire(own.claimed);
-    if (replace(own.claimed, used, used & ~(std::uint64_t{1} << slot))) return status;
+  if (status == answer_status::value) {
+    alignas(std::uint64_t) std::byte copy[max_answer];
+    *reinterpret_cast<std::uint64_t*>(copy) = words.second;
+    constexpr std::size_t word = sizeof words.second;
+    if (size > word) link.read_block(from.value + word, copy + word, size - word);
+    for (std::size_t at = 0; at < size; ++at) value[at] = copy[at];
   }
+  link.write_word(from.filled, 0);
+  fetch_and(own.claimed, ~(std::uint64_t{1} << slot));
+  return status;
 }
 
 /// The host's side: the message at `position`, or nullptr if it has not arrived by `now_ns`.

@@ -32,6 +32,52 @@ HAM_DEVICE inline void release(std::uint64_t& word, std::uint64_t value) noexcep
 #endif
 }
 
+/// Two words that lie side by side, the first one aligned to 16 bytes.
+struct word_pair {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+// One access of 16 bytes is known to PTX 8.3 and later.
+#if defined(__CUDA_ARCH__) && (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4))
+#define HAM_DEVICE_READS_PAIRS 1
+#else
+#define HAM_DEVICE_READS_PAIRS 0
+#endif
+
+/// Both of them: if the first one was stored with release() after the second one, that is as old as the first one or
+/// newer. acquire_pair() is ordered as acquire() is; behind read_pair() that takes order_reads().
+[[nodiscard]] HAM_DEVICE inline word_pair acquire_pair(const std::uint64_t* words) noexcept {
+#if HAM_DEVICE_READS_PAIRS
+  word_pair both;
+  asm volatile("{.reg .b128 pair; ld.acquire.sys.b128 pair, [%2]; mov.b128 {%0, %1}, pair;}"
+               : "=l"(both.first), "=l"(both.second)
+               : "l"(words)
+               : "memory");
+  return both;
+#else
+  const std::uint64_t first = acquire(words[0]);
+  return {first, acquire(words[1])};
+#endif
+}
+[[nodiscard]] HAM_DEVICE inline word_pair read_pair(const std::uint64_t* words) noexcept {
+#if HAM_DEVICE_READS_PAIRS
+  word_pair both;
+  asm volatile("{.reg .b128 pair; ld.relaxed.sys.b128 pair, [%2]; mov.b128 {%0, %1}, pair;}"
+               : "=l"(both.first), "=l"(both.second)
+               : "l"(words)
+               : "memory");
+  return both;
+#else
+  return acquire_pair(words);
+#endif
+}
+HAM_DEVICE inline void order_reads() noexcept {
+#if HAM_DEVICE_READS_PAIRS
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+#endif
+}
+
 /// Adds to a word of the device's own memory and gives what it was before. Among threads of the device only.
 HAM_DEVICE inline std::uint64_t fetch_add(std::uint64_t& word, std::uint64_t more) noexcept {
 #if defined(__CUDA_ARCH__)
@@ -43,18 +89,36 @@ HAM_DEVICE inline std::uint64_t fetch_add(std::uint64_t& word, std::uint64_t mor
 #endif
 }
 
-/// Replaces `expected` by `wanted` in such a word. False: it was something else.
-[[nodiscard]] HAM_DEVICE inline bool replace(std::uint64_t& word, std::uint64_t expected,
-                                             std::uint64_t wanted) noexcept {
+/// Keeps those bits of such a word that are set in `mask`.
+HAM_DEVICE inline void fetch_and(std::uint64_t& word, std::uint64_t mask) noexcept {
+#if defined(__CUDA_ARCH__)
+  atomicAnd(reinterpret_cast<unsigned long long*>(&word), static_cast<unsigned long long>(mask));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  __hip_atomic_fetch_and(&word, mask, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+#else
+  __atomic_fetch_and(&word, mask, __ATOMIC_ACQ_REL);
+#endif
+}
+
+/// Replaces `expected` by `wanted` in such a word, and gives what it was before.
+HAM_DEVICE inline std::uint64_t exchange_if(std::uint64_t& word, std::uint64_t expected,
+                                            std::uint64_t wanted) noexcept {
 #if defined(__CUDA_ARCH__)
   return atomicCAS(reinterpret_cast<unsigned long long*>(&word), static_cast<unsigned long long>(expected),
-                   static_cast<unsigned long long>(wanted)) == expected;
+                   static_cast<unsigned long long>(wanted));
 #elif defined(__HIP_DEVICE_COMPILE__)
-  return __hip_atomic_compare_exchange_strong(&word, &expected, wanted, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE,
-                                              __HIP_MEMORY_SCOPE_AGENT);
+  __hip_atomic_compare_exchange_strong(&word, &expected, wanted, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE,
+                                       __HIP_MEMORY_SCOPE_AGENT);
+  return expected;
 #else
-  return __atomic_compare_exchange_n(&word, &expected, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  __atomic_compare_exchange_n(&word, &expected, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return expected;
 #endif
+}
+/// False: it was something else.
+[[nodiscard]] HAM_DEVICE inline bool replace(std::uint64_t& word, std::uint64_t expected,
+                                             std::uint64_t wanted) noexcept {
+  return exchange_if(word, expected, wanted) == expected;
 }
 
 }  // namespace ham::device::detail

@@ -87,13 +87,13 @@ void emulated_lane::pause() {
 }
 
 bool emulated_lane::post(const device::detail::message_head& head, const std::byte* bytes, bool wait) {
-  std::uint64_t ticket = 0;
-  while (!device::detail::claim_ticket(of_.link_, *of_.messages_, of_.outbox_state_, ticket)) {
-    if (!wait) return false;
-    pause();
-  }
+  namespace wire = device::detail;
+  wire::outbox_state& own = of_.outbox_state_;
+  if (!wait && !wire::has_place(of_.link_, *of_.messages_, own, wire::acquire(own.next))) return false;
+  const std::uint64_t ticket = wire::take_ticket(own);
+  while (!wire::has_place(of_.link_, *of_.messages_, own, ticket)) pause();
   pause_.reset();
-  device::detail::send_message(of_.link_, *of_.messages_, ticket, head, bytes);
+  wire::send_message(of_.link_, *of_.messages_, ticket, head, bytes);
   return true;
 }
 

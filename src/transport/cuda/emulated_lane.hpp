@@ -1,6 +1,8 @@
 // One thread of an emulated device, as the resident loop and the functions that it executes see it.
 #pragma once
 
+#include <cstring>
+
 #include "base/backoff.hpp"
 #include "ham/device/place.hpp"
 #include "transport/cuda/emulated_device.hpp"
@@ -18,7 +20,22 @@ class emulated_lane final : public device::detail::lane {
   [[nodiscard]] bool leads_block() const noexcept { return thread_ == 0; }
   [[nodiscard]] bool in_first_warp() const noexcept { return thread_ < of_.of_.lanes; }
   void sync_block() { of_.blocks_[block_]->all.wait(of_.ended_); }
+  [[nodiscard]] device::detail::block_state& enter(const device::detail::loop_parameters& with) const noexcept {
+    return with.blocks[block_];
+  }
+  void leave(const device::detail::loop_parameters&, const device::detail::block_state&) const noexcept {}
+  [[nodiscard]] static const device::detail::table_row& row(const device::detail::loop_parameters& with,
+                                                            std::uint32_t number) noexcept {
+    return with.table[number];
+  }
   [[nodiscard]] emulated_link& link() noexcept { return of_.link_; }
+  [[nodiscard]] device::detail::word_pair find_call(device::detail::call_queue& queue,
+                                                    std::uint64_t position) const noexcept {
+    const device::detail::call_slot& slot = queue.call_at(position);
+    device::detail::word_pair words{of_.link_.read_word(slot.what), 0};
+    if (device::detail::is_call_at(words.first, position)) std::memcpy(&words.second, slot.arguments, sizeof words.second);
+    return words;
+  }
   void idle();
   void worked() noexcept { pause_.reset(); }
   void begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept;

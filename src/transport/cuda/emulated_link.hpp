@@ -16,16 +16,10 @@ class emulated_link {
  public:
   emulated_link(std::int64_t read_ns, std::int64_t write_ns) noexcept : read_ns_(read_ns), write_ns_(write_ns) {}
 
-  [[nodiscard]] bool read_line(const std::byte* from, std::uint64_t stamp, std::byte* to) const noexcept {
-    const std::uint64_t seen = read_word(*reinterpret_cast<const std::uint64_t*>(from));
-    std::memcpy(to, &seen, sizeof seen);
-    if (seen != stamp) return false;
-    constexpr std::size_t line_bytes = 64;
-    for (std::size_t at = sizeof seen; at < line_bytes; at += sizeof seen) {  // the host may cancel the call meanwhile
-      const std::uint64_t word = __atomic_load_n(reinterpret_cast<const std::uint64_t*>(from + at), __ATOMIC_RELAXED);
-      std::memcpy(to + at, &word, sizeof word);
-    }
-    return true;
+  /// The second one is written before the first one, which is zero until then.
+  [[nodiscard]] device::detail::word_pair read_pair(const std::uint64_t* words) const noexcept {
+    const std::uint64_t first = read_word(words[0]);
+    return {first, first == 0 ? 0 : words[1]};
   }
   [[nodiscard]] std::uint64_t read_word(const std::uint64_t& from) const noexcept {
     if (read_ns_ == 0) return device::detail::acquire(from);

@@ -2,25 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <cstdint>
 
 namespace ham::inline v1::transport::cuda {
 namespace {
 
-struct alignas(64) line {
-  std::uint64_t stamp = 7;
-  std::array<std::uint64_t, 7> rest{1, 2, 3, 4, 5, 6, 8};
-};
-
-TEST(emulated_link, reads_a_line_only_with_its_stamp) {
+TEST(emulated_link, reads_the_second_word_only_behind_the_first) {
   const emulated_link link(0, 0);
-  const line there;
-  line here{};
-  here.rest = {};
-  EXPECT_FALSE(link.read_line(reinterpret_cast<const std::byte*>(&there), 8, reinterpret_cast<std::byte*>(&here)));
-  EXPECT_EQ(here.rest[0], 0U) << "what is not complete is not looked at";
-  EXPECT_TRUE(link.read_line(reinterpret_cast<const std::byte*>(&there), 7, reinterpret_cast<std::byte*>(&here)));
-  EXPECT_EQ(here.rest, there.rest);
+  alignas(16) std::uint64_t words[] = {0, 5};
+  EXPECT_EQ(link.read_pair(words).second, 0U) << "what is not complete is not looked at";
+  words[0] = 7;
+  EXPECT_EQ(link.read_pair(words).first, 7U);
+  EXPECT_EQ(link.read_pair(words).second, 5U);
 }
 
 TEST(emulated_link, takes_its_time) {
