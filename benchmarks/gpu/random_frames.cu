@@ -105,7 +105,7 @@ random_outcome execute_random_frames(std::uint64_t count) {
   for (std::uint64_t sent = 0; result.answered < count;) {
     for (; sent < count && sent - result.answered < wire::queue_slots; ++sent) send_random(kernel, sent, random);
     const wire::reply_slot& reply = kernel.reply(result.answered++);
-    if (reply.head.status == ham::device::call_status::done) ++result.executed;
+    if (wire::status_of(reply) == ham::device::call_status::done) ++result.executed;
     if (std::chrono::steady_clock::now() > until) throw std::runtime_error("random frames take more than a minute");
   }
   kernel.leave(count);

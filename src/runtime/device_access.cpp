@@ -10,6 +10,7 @@
 #include "ham/device/place.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/device_calls.hpp"
+#include "runtime/device_polling.hpp"
 
 namespace ham::inline v1::detail {
 
@@ -35,7 +36,7 @@ void device_calls::submit(incoming_call& call, const device_request& what) {
       ++waiting_in(*one);
       has_waiting_.store(true, std::memory_order_relaxed);
     }
-    sleeps = waiting_.size() + in_queues_ == 1;
+    sleeps = waiting_.size() + in_queues_ == 1 && !(is_settled_ && is_polled_.load(std::memory_order_relaxed));
   }
   if (sleeps) work_.notify_one();
 }
@@ -99,6 +100,25 @@ void run_on_device(incoming_call& call, const device_request& what) {
   } else if (call.sink != nullptr || call.from == &call.at->own) {  // somebody here waits for it
     throw call_error("the device of this node has ended with its job");
   }  // else the caller sees the end of the node, like those whose calls the device has
+}
+
+bool poll_device(const engine& at) {
+  if (!device_calls::is_of(&at)) return false;
+  device_calls* to = nullptr;
+  {
+    const std::unique_lock guard(device_calls::end_mutex(), std::try_to_lock);
+    if (guard) to = device_calls::of(&at);
+    if (to != nullptr) to->begin_poll();
+  }
+  if (to == nullptr) return false;
+  const bool any = to->poll();
+  to->end_poll();
+  return any;
+}
+
+void leave_device_alone(const engine& at) {
+  const std::lock_guard guard(device_calls::end_mutex());
+  if (device_calls* const to = device_calls::of(&at)) to->leave_alone();
 }
 
 void refuse_holder(const incoming_call& call) {

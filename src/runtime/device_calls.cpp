@@ -15,6 +15,7 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 #include "runtime/device_heap.hpp"
+#include "runtime/device_polling.hpp"
 
 namespace ham::inline v1::detail {
 namespace {
@@ -53,6 +54,8 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
 
 device_calls::~device_calls() {
   end_in_process();
+  for (base::backoff<base::backoff_schedule{.spins = 100}> pause; polls_.load(std::memory_order_acquire) != 0;)
+    pause.wait();
   if (device_heap* const memory = at_.memory.device(); memory != nullptr) memory->on_absence_wanted({});
   {
     std::lock_guard guard(mutex_);
@@ -60,6 +63,7 @@ device_calls::~device_calls() {
   }
   work_.notify_all();
   thread_.join();
+  calls_on_devices.fetch_sub(static_cast<std::uint32_t>(in_queues_), std::memory_order_relaxed);
   for (const auto& [one, may_have_run] : take_unanswered()) one->leave_unanswered(may_have_run);
 }
 
@@ -118,6 +122,7 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
     wire::send_call(memory, to.sent++, one->function().number(), static_cast<std::uint32_t>(one->size()), one->staged);
   }
   ++in_queues_;
+  calls_on_devices.fetch_add(1, std::memory_order_relaxed);
   busy_ns_ = base::now_ns();
   return true;
 }
@@ -162,15 +167,16 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
   bool any = false;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     queue& from = queues_[i];
-    while (from.received != from.sent) {
-      const wire::reply_slot* const reply = wire::find_reply(driver_->queues()[i], from.received, base::now_ns());
+    while (from.taken() != from.sent) {
+      const wire::reply_slot* const reply = wire::find_reply(driver_->queues()[i], from.taken(), base::now_ns());
       if (reply == nullptr) break;
       any = true;
-      shared_request one = std::move(from.calls[from.received % wire::queue_slots]);
+      shared_request one = std::move(from.calls[from.taken() % wire::queue_slots]);
       const bool complete = one != nullptr && one->add_reply(*reply);
-      ++from.received;
+      from.received.store(from.taken() + 1, std::memory_order_relaxed);
       if (!complete) continue;
       --in_queues_;
+      calls_on_devices.fetch_sub(1, std::memory_order_relaxed);
       busy_ns_ = base::now_ns();
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
@@ -193,13 +199,32 @@ bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-/// Whether there may be something for serve(). Without the lock, for which threads that submit calls would have to wait.
+/// Without the lock, for which threads that submit calls would have to wait.
+bool device_calls::has_replied() noexcept {
+  for (std::size_t i = 0; i < queues_.size(); ++i)
+    if (wire::find_reply(driver_->queues()[i], queues_[i].taken(), base::now_ns()) != nullptr) return true;
+  return false;
+}
+
+bool device_calls::poll() {
+  if (!is_polled_.load(std::memory_order_relaxed)) is_polled_.store(true, std::memory_order_relaxed);
+  if (!has_replied()) return false;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || !collect(lock)) return false;
+  post_waiting(lock);
+  return true;
+}
+
+void device_calls::leave_alone() noexcept {
+  is_polled_.store(false, std::memory_order_relaxed);
+  work_.notify_one();
+}
+
+/// Whether there may be something for serve(). Without the lock, too.
 bool device_calls::is_due() noexcept {
   const std::int64_t now_ns = base::now_ns();
-  if (now_ns >= next_look_ns_ || has_waiting_.load(std::memory_order_relaxed) || messages_.is_due(now_ns)) return true;
-  for (std::size_t i = 0; i < queues_.size(); ++i)
-    if (wire::find_reply(driver_->queues()[i], queues_[i].received, now_ns) != nullptr) return true;
-  return false;
+  return now_ns >= next_look_ns_ || has_waiting_.load(std::memory_order_relaxed) || messages_.is_due(now_ns) ||
+         has_replied();
 }
 
 /// One round of all that the thread does. False: there was nothing.
@@ -226,6 +251,9 @@ void device_calls::run() {
   while (!stop_) {
     if (serve(lock)) {
       pause.reset();
+    } else if (is_polled_.exchange(false, std::memory_order_relaxed)) {
+      work_.wait_for(lock, std::chrono::nanoseconds(between_looks_ns));
+      pause.reset();
     } else if (pause.next() == backoff::step::sleep) {
       const std::chrono::nanoseconds time(pause.next_sleep_ns());
       if (work_.wait_for(lock, time) == std::cv_status::no_timeout)
@@ -235,7 +263,7 @@ void device_calls::run() {
     } else {
       lock.unlock();
       do pause.wait();
-      while (pause.next() != backoff::step::sleep && !is_due());
+      while (pause.next() != backoff::step::sleep && !is_polled_.load(std::memory_order_relaxed) && !is_due());
       lock.lock();
     }
   }
@@ -244,7 +272,7 @@ void device_calls::run() {
 std::vector<std::pair<device_calls::shared_request, bool>> device_calls::take_unanswered() {
   std::vector<std::pair<shared_request, bool>> all;
   for (queue& from : queues_) {
-    for (std::uint64_t position = from.received; position != from.sent; ++position) {
+    for (std::uint64_t position = from.taken(); position != from.sent; ++position) {
       shared_request& one = from.calls[position % wire::queue_slots];
       if (one == nullptr) continue;
       const bool of_other_queue = std::ranges::any_of(all, [&](const auto& before) { return before.first == one; });

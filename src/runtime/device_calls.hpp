@@ -52,6 +52,11 @@ class device_calls {
   void pass_after_calls(const std::shared_ptr<device_fence>& fence);
   /// The vendor's stream of the calling thread's context; nullptr: the device has none. Any thread.
   [[nodiscard]] void* stream_here() const noexcept;
+  /// See poll_device(), leave_device_alone().
+  bool poll();
+  void begin_poll() noexcept { polls_.fetch_add(1, std::memory_order_relaxed); }  ///< with the lock of end_mutex()
+  void end_poll() noexcept { polls_.fetch_sub(1, std::memory_order_release); }
+  void leave_alone() noexcept;
   /// Answers a message of the device, which may say any slot. Any thread.
   void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
               std::size_t size) noexcept {
@@ -69,11 +74,12 @@ class device_calls {
   /// One queue of the device.
   struct queue {
     std::uint64_t sent = 0;
-    std::uint64_t received = 0;                                     ///< of the thread, which reads it without the lock
+    std::atomic<std::uint64_t> received{0};                         ///< read without the lock, too
     std::array<shared_request, device::detail::queue_slots> calls;  ///< nullptr: the block was asked to leave
     std::size_t waiting = 0;                                        ///< calls for it that wait for room
     bool stuck = false;                                             ///< for post_waiting()
-    [[nodiscard]] bool full() const noexcept { return sent - received == device::detail::queue_slots; }
+    [[nodiscard]] std::uint64_t taken() const noexcept { return received.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool full() const noexcept { return sent - taken() == device::detail::queue_slots; }
   };
 
   // All of these with mutex_ held, which those with a `lock` release for a while.
@@ -103,6 +109,7 @@ class device_calls {
 
   /// All that were not answered, and whether they were in a queue of the device.
   [[nodiscard]] std::vector<std::pair<shared_request, bool>> take_unanswered();
+  [[nodiscard]] bool has_replied() noexcept;
   [[nodiscard]] bool is_due() noexcept;
   bool serve(std::unique_lock<std::mutex>& lock);
   void run();
@@ -119,6 +126,7 @@ class device_calls {
   std::list<shared_request> waiting_;  // for room, in order
   std::size_t waiting_of_grid_ = 0;
   std::atomic<bool> has_waiting_{false};  // some in waiting_; for a look without the lock
+  std::atomic<bool> is_polled_{false};    // by a thread that receives, since the thread has looked last
   std::size_t in_queues_ = 0;   // requests, not leaves
   std::uint32_t uploaded_ = 0;  // functions that the device knows
   std::int64_t busy_ns_ = 0;    // when there was a call last
@@ -127,6 +135,7 @@ class device_calls {
   bool is_settled_ = false;  // the kernel is resident, and is to stay
   bool leaving_ = false;
   bool stop_ = false;
+  std::atomic<unsigned> polls_{0};  // under way
   std::thread thread_;
 };
 

@@ -42,8 +42,10 @@ void device_execution::fail_with(Thrower thrower) noexcept {
 }
 
 bool device_execution::add_reply(const device::detail::reply_slot& reply) {
-  if (reply.head.status != device::call_status::done) status_ = reply.head.status;
-  if (reply.head.size != 0) result_.assign(reply.result, reply.result + reply.head.size);
+  const device::call_status status = device::detail::status_of(reply);
+  if (status != device::call_status::done) status_ = status;
+  const std::size_t size = std::min(device::detail::size_of(reply), sizeof reply.result);
+  if (size != 0) result_.assign(reply.result, reply.result + size);
   return --replies_missing == 0;
 }
 

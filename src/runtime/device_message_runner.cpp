@@ -21,11 +21,12 @@ struct device_message_runner::shared {
 
   void run_arrived() noexcept;
   void work() noexcept;
-  void expect_more() const noexcept;
+  [[nodiscard]] bool has_arrived(std::int64_t now_ns) const noexcept;
+  void expect_more() noexcept;
 
   engine& at;                    ///< not used behind a line of text once it is abandoned
   device::detail::outbox& from;  ///< the same
-  std::uint64_t taken = 0;       ///< of the thread while it is busy, else of the runner's
+  std::atomic<std::uint64_t> taken{0};  ///< of the thread, or of the runner's while there is none
   std::atomic<bool> busy{false};
   std::thread thread;  ///< of the runner's
   bool told = false;   ///< that there is none; of the runner's
@@ -45,10 +46,12 @@ void device_message_runner::shared::run_arrived() noexcept {
   for (;;) {
     prints = false;
     if (abandoned || (ends && left-- == 0)) return;
-    const auto* const found = device::detail::find_message(from, taken, base::now_ns());
+    const std::uint64_t position = taken.load(std::memory_order_relaxed);
+    const auto* const found = device::detail::find_message(from, position, base::now_ns());
     if (found == nullptr) return;
     const device::detail::message_slot copy = *found;
-    device::detail::publish_consumed(from, ++taken);
+    taken.store(position + 1, std::memory_order_relaxed);
+    device::detail::publish_consumed(from, position + 1);
     prints = copy.head.function == device::detail::print_function;
     lock.unlock();
     execute_device_message(at, copy);
@@ -56,12 +59,19 @@ void device_message_runner::shared::run_arrived() noexcept {
   }
 }
 
+bool device_message_runner::shared::has_arrived(std::int64_t now_ns) const noexcept {
+  return device::detail::find_message(from, taken.load(std::memory_order_relaxed), now_ns) != nullptr;
+}
+
 /// A device that asks for one thing after the other is answered without a sleep in between.
-void device_message_runner::shared::expect_more() const noexcept {
+void device_message_runner::shared::expect_more() noexcept {
   constexpr std::int64_t time_ns = 50'000;
   const std::int64_t until_ns = base::now_ns() + time_ns;
   base::backoff<base::backoff_schedule{.spins = 100}> pause;
-  while (!busy.load(std::memory_order_acquire) && base::now_ns() < until_ns) pause.wait();
+  for (std::int64_t now = 0; !busy.load(std::memory_order_acquire) && now < until_ns; pause.wait()) {
+    now = base::now_ns();
+    if (has_arrived(now)) busy.store(true, std::memory_order_release);
+  }
 }
 
 void device_message_runner::shared::work() noexcept {
@@ -114,13 +124,11 @@ device_message_runner::~device_message_runner() {
 }
 
 bool device_message_runner::is_due(std::int64_t now_ns) const noexcept {
-  return !shared_->busy.load(std::memory_order_acquire) &&
-         device::detail::find_message(shared_->from, shared_->taken, now_ns) != nullptr;
+  return !shared_->busy.load(std::memory_order_acquire) && shared_->has_arrived(now_ns);
 }
 
 bool device_message_runner::is_quiet() const noexcept {
-  return !shared_->busy.load(std::memory_order_acquire) &&
-         device::detail::find_message(shared_->from, shared_->taken, base::never_ns) == nullptr;
+  return !shared_->busy.load(std::memory_order_acquire) && !shared_->has_arrived(base::never_ns);
 }
 
 void device_message_runner::run() {

@@ -14,6 +14,7 @@
 #include "core/pool_wait.hpp"
 #include "core/unobserved.hpp"
 #include "msg/pool_thread.hpp"
+#include "runtime/device_polling.hpp"
 #include "runtime/forks.hpp"
 #include "runtime/node_info.hpp"
 #include "runtime/recording.hpp"
@@ -270,6 +271,8 @@ bool engine::progress(const call_slot* awaited) {
     if (awaited != nullptr && awaited->settled()) break;
   }
   finish_progress();
+  if (calls_on_devices.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    any = poll_device(*this) || any;
   return any;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "runtime/device_polling.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::inline v1::detail {
@@ -45,7 +46,12 @@ bool engine::wakes_up(const call_slot& awaited) noexcept {
   return woken;
 }
 
-bool engine::arm() { return !events.pending() && self_endpoint_.empty() && !stop_.load() && transports_.arm(); }
+bool engine::arm() {
+  if (events.pending() || !self_endpoint_.empty() || stop_.load() || !transports_.arm()) return false;
+  if (calls_on_devices.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    leave_device_alone(*this);
+  return true;
+}
 
 std::int64_t engine::next_wakeup_ns() const noexcept {
   std::int64_t wake_at = std::min(next_due_ns(), long_messages.due_ns());

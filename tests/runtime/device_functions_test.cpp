@@ -69,7 +69,7 @@ TEST(device_functions, are_known_while_a_device_executes_them) {
   EXPECT_EQ(executed_function(*queue), leave_function) << "it was not begun";
   queue->executing = 1;
   EXPECT_EQ(executed_function(*queue), 7U);
-  queue->reply_at(0).head.stamp = 1;
+  queue->reply_at(0).what = stamp_of(0);
   EXPECT_EQ(executed_function(*queue), leave_function) << "it has ended";
 }
 

@@ -94,9 +94,9 @@ BUGS = [
      "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size - ({bug} && size != 0 ? 1 : 0));\n"),
     ("device-reply-too-early", "a device says that a reply is there before it has written it",
      "include/ham/device/mailbox.hpp",
-     "  const reply_head head{0, link.arrival_ns(), status, size};\n",
-     "  if ({bug}) link.write_word(slot.head.stamp, position + 1);\n"
-     "  const reply_head head{0, link.arrival_ns(), status, size};\n"),
+     "  if (size <= sizeof what) {\n",
+     "  if ({bug}) link.write_word(slot.what, what);\n"
+     "  if (size <= sizeof what) {\n"),
     ("device-last-barrier", "a block replies while some of its threads still execute the call",
      "include/ham/device/loop.hpp",
      "    run_common_part(with, unit, own);\n    unit.sync_block();\n",

@@ -44,6 +44,7 @@ class hardware_link {
     *static_cast<volatile std::uint64_t*>(&to) = word;
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
+  __device__ void write_pair(std::uint64_t* to, const word_pair& words) const noexcept { detail::write_pair(to, words); }
   __device__ std::int64_t arrival_ns() const noexcept { return 0; }
 };
 
@@ -53,19 +54,16 @@ class seen_calls {
  public:
   __device__ word_pair find(call_queue& queue, std::uint64_t position) noexcept {
     if (is_call_at(seen_[0].first, position) && clock64() - seen_at_ < max_age) return take();
-    const bool at_once = behind_;
-#pragma unroll
-    for (unsigned i = 0; i < count; ++i)
-      if (i == 0 || at_once) seen_[i] = detail::read_pair(&queue.call_at(position + i).what);
-#pragma unroll
-    for (unsigned i = 1; i < count; ++i)
-      if (!at_once) seen_[i] = {};
-    if (!is_call_at(seen_[0].first, position)) {
-      behind_ = false;
-      return seen_[0];
+    if (!behind_) {
+      const word_pair first = acquire_pair(&queue.call_at(position).what);
+      behind_ = is_call_at(first.first, position);
+      return first;
     }
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i) seen_[i] = detail::read_pair(&queue.call_at(position + i).what);
+    behind_ = is_call_at(seen_[0].first, position);
+    if (!behind_) return {};
     order_reads();
-    behind_ = true;
     seen_at_ = clock64();
     return take();
   }

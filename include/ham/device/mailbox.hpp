@@ -64,20 +64,24 @@ struct call_head {
   return (what ^ stamp_of(position)) >> stamp_shift == 0;
 }
 
-struct reply_head {
-  std::uint64_t stamp;
-  std::int64_t arrival_ns;  ///< over an emulated link, when the host may see it; else 0
-  call_status status;
-  std::uint32_t size;  ///< of the result, in bytes
-};
-/// Its reply. Written by the device, the stamp last.
+/// Its reply. The first word says all of it but the result: stamp and size as of a call, and the call_status. Written by
+/// the device; the first word last, or together with the first 8 bytes of the result.
 struct alignas(line_bytes) reply_slot {
-  reply_head head;
-  std::byte result[slot_bytes - sizeof(reply_head)];
+  std::uint64_t what;
+  std::byte result[1000];
+  std::uint64_t arrival_ns;  ///< over an emulated link, when the host may see it; else 0
+  std::byte unused[slot_bytes - 1016];
 };
+[[nodiscard]] inline call_status status_of(const reply_slot& reply) noexcept {
+  return static_cast<call_status>(reply.what & leave_function);
+}
+/// Of the result, in bytes.
+[[nodiscard]] inline std::size_t size_of(const reply_slot& reply) noexcept {
+  return reply.what >> size_shift & elsewhere_size;
+}
 
 static_assert(sizeof(call_slot) == slot_bytes && sizeof(reply_slot) == slot_bytes);
-static_assert(offsetof(call_slot, arguments) == 8 && offsetof(reply_slot, result) == 24);
+static_assert(offsetof(call_slot, arguments) == 8 && offsetof(reply_slot, result) == 8);
 
 inline constexpr std::size_t max_arguments = 1000;  ///< in a slot
 inline constexpr std::size_t max_result = sizeof(reply_slot::result);
@@ -102,6 +106,7 @@ struct alignas(line_bytes) call_queue {
 ///   read_block(from, to, size)  `to` is aligned to 8 bytes, and has room for whole words
 ///   write_block(to, from, size)
 ///   write_word(to, value)       ordered behind what was written before
+///   write_pair(to, words)       two words side by side at once, ordered behind what was written to memory of the device
 ///   note_word(to, value)        in no order
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
@@ -129,16 +134,20 @@ template <class Unit>
   return true;
 }
 
-/// The device's side: answers the call at `position`.
+/// The device's side: answers the call at `position`. `result` is aligned to 8 bytes, and may be read in whole words.
 template <class Link>
 HAM_DEVICE void send_reply(Link& link, call_queue& queue, std::uint64_t position, call_status status,
                            const std::byte* result, std::uint32_t size) noexcept {
   reply_slot& slot = queue.reply_at(position);
-  const reply_head head{0, link.arrival_ns(), status, size};
-  if (size != 0) link.write_block(slot.result, result, size);
-  link.write_block(reinterpret_cast<std::byte*>(&slot) + sizeof head.stamp,
-                   reinterpret_cast<const std::byte*>(&head) + sizeof head.stamp, sizeof head - sizeof head.stamp);
-  link.write_word(slot.head.stamp, position + 1);
+  const std::uint64_t what =
+      stamp_of(position) | std::uint64_t{size} << size_shift | static_cast<std::uint64_t>(status);
+  if (const std::int64_t at_ns = link.arrival_ns(); at_ns != 0) release(slot.arrival_ns, static_cast<std::uint64_t>(at_ns));
+  if (size <= sizeof what) {
+    link.write_pair(&slot.what, {what, size == 0 ? 0 : *reinterpret_cast<const std::uint64_t*>(result)});
+    return;
+  }
+  link.write_block(slot.result, result, size);
+  link.write_word(slot.what, what);
 }
 
 /// The host's side: room for the arguments of the call at `position`, whose slot is free.
@@ -160,13 +169,14 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 /// Whether a slot of a queue holds a call that the device has not answered.
 [[nodiscard]] inline bool is_unanswered(const call_queue& queue, std::uint64_t slot) noexcept {
   const std::uint64_t what = acquire(queue.calls[slot].what);
-  return what != 0 && !is_call_at(what, acquire(queue.replies[slot].head.stamp) - 1);
+  return what != 0 && (what ^ acquire(queue.replies[slot].what)) >> stamp_shift != 0;
 }
 /// Its reply, or nullptr if that has not arrived by `now_ns`. Valid until the slot is used again.
 [[nodiscard]] inline const reply_slot* find_reply(call_queue& queue, std::uint64_t position,
                                                   std::int64_t now_ns) noexcept {
   const reply_slot& slot = queue.reply_at(position);
-  return acquire(slot.head.stamp) == position + 1 && slot.head.arrival_ns <= now_ns ? &slot : nullptr;
+  return is_call_at(acquire(slot.what), position) && static_cast<std::int64_t>(acquire(slot.arrival_ns)) <= now_ns ? &slot
+                                                                                                            : nullptr;
 }
 /// Cancels it: the device answers call_status::stopped, unless it has read the number already, and executes the call as
 /// if nothing had been. The reply tells which.
@@ -176,7 +186,7 @@ inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
 /// The number of the function that the device executes, or has executed when it failed; leave_function: none.
 [[nodiscard]] inline std::uint32_t executed_function(call_queue& queue) noexcept {
   const std::uint64_t stamp = acquire(queue.executing);
-  if (stamp == 0 || acquire(queue.reply_at(stamp - 1).head.stamp) == stamp) return leave_function;
+  if (stamp == 0 || is_call_at(acquire(queue.reply_at(stamp - 1).what), stamp - 1)) return leave_function;
   return static_cast<std::uint32_t>(acquire(queue.call_at(stamp - 1).what)) & leave_function;
 }
 /// Tells the function that its caller wants it to stop.

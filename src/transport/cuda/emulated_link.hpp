@@ -36,6 +36,9 @@ class emulated_link {
   void write_block(std::byte* to, const std::byte* from, std::size_t size) const noexcept {
     std::memcpy(to, from, size);
   }
+  void write_pair(std::uint64_t* to, const device::detail::word_pair& words) const noexcept {
+    device::detail::write_pair(to, words);
+  }
   void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { device::detail::release(to, word); }
   void note_word(std::uint64_t& to, std::uint64_t word) const noexcept { write_word(to, word); }
   [[nodiscard]] std::int64_t arrival_ns() const noexcept { return write_ns_ == 0 ? 0 : base::now_ns() + write_ns_; }

@@ -117,8 +117,8 @@ class device_here {
   Result call(std::uint32_t block, std::uint32_t function, const Args&... args) {
     send(block, function, args...);
     const wire::reply_slot* const reply = receive(block);
-    EXPECT_EQ(reply->head.status, call_status::done);
-    EXPECT_EQ(reply->head.size, sizeof(Result));
+    EXPECT_EQ(wire::status_of(*reply), call_status::done);
+    EXPECT_EQ(wire::size_of(*reply), sizeof(Result));
     Result result{};
     std::memcpy(&result, reply->result, sizeof result);
     return result;
@@ -187,10 +187,10 @@ TEST(emulated_device, runs_a_function_of_the_grid_by_all_blocks) {
   const wire::reply_slot* const first = gpu.receive(0);
   const wire::reply_slot* const second = gpu.receive(1);
   std::uint32_t result = 0;
-  ASSERT_EQ(first->head.size, sizeof result);
+  ASSERT_EQ(wire::size_of(*first), sizeof result);
   std::memcpy(&result, first->result, sizeof result);
   EXPECT_EQ(result, 36U);
-  EXPECT_EQ(second->head.size, 0U) << "the result is that of rank 0, which is in the first block";
+  EXPECT_EQ(wire::size_of(*second), 0U) << "the result is that of rank 0, which is in the first block";
   EXPECT_EQ(marks, (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
@@ -220,7 +220,7 @@ TEST(emulated_device, goes_on_where_it_was_after_it_has_left) {
 TEST(emulated_device, tells_what_a_function_has_thrown) {
   device_here gpu(small());
   gpu.send(0, number_of<&fails>());
-  EXPECT_EQ(gpu.receive(0)->head.status, call_status::threw);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::threw);
   EXPECT_EQ(gpu.call<double>(0, number_of<&scaled>(), 2.0, 2), 4.0) << "the device goes on";
 }
 
@@ -238,7 +238,7 @@ TEST(emulated_device, tells_a_function_that_it_is_to_stop) {
   gpu.send(0, number_of<&until_stopped>(), true);
   EXPECT_EQ(wire::find_reply(gpu.driver.queues()[0], 0, base::never_ns), nullptr);
   gpu.stop(0);
-  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
   gpu.send(0, number_of<&until_stopped>(), true);
   base::sleep_ns(1'000'000);
   EXPECT_EQ(wire::find_reply(gpu.driver.queues()[0], 1, base::never_ns), nullptr) << "the stop was for another call";
@@ -255,11 +255,11 @@ TEST(emulated_device, executes_no_call_that_was_cancelled_before_it_began) {
   gpu.cancel(0);
   gpu.send(0, number_of<&scaled>(), 2.0, 3);
   wire::send_stop(gpu.driver.queues()[0], 0);
-  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
   const wire::reply_slot* const cancelled = gpu.receive(0);
-  EXPECT_EQ(cancelled->head.status, call_status::stopped);
-  EXPECT_EQ(cancelled->head.size, 0U);
-  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done) << "the call behind it";
+  EXPECT_EQ(wire::status_of(*cancelled), call_status::stopped);
+  EXPECT_EQ(wire::size_of(*cancelled), 0U);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done) << "the call behind it";
   EXPECT_EQ(marks, std::vector<std::uint32_t>(8));
 }
 
@@ -270,7 +270,7 @@ TEST(emulated_device, goes_on_with_a_call_that_is_cancelled_when_it_has_begun) {
   gpu.cancel(0);
   EXPECT_EQ(wire::executed_function(gpu.driver.queues()[0]), number_of<&until_stopped>()) << "if it fails now";
   gpu.stop(0);
-  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
 }
 
 TEST(emulated_device, takes_as_long_as_its_link) {
@@ -312,13 +312,13 @@ TEST(emulated_device, executes_nothing_that_is_no_call) {
     std::vector<std::byte> bytes(random() % 64);
     for (std::byte& one : bytes) one = static_cast<std::byte>(random());
     gpu.send(0, function, std::span<const std::byte>(bytes));
-    refused += gpu.receive(0)->head.status == call_status::no_function ? 1 : 0;
+    refused += wire::status_of(*gpu.receive(0)) == call_status::no_function ? 1 : 0;
   }
   EXPECT_EQ(refused, rounds);
   gpu.send(0, number_of<&scaled>(), 1.0);  // and no factor
-  EXPECT_EQ(gpu.receive(0)->head.status, call_status::wrong_size);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::wrong_size);
   gpu.send(0, number_of<&sum>(), std::uint64_t{1} << 60);  // elements that are not there
-  EXPECT_EQ(gpu.receive(0)->head.status, call_status::wrong_size);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::wrong_size);
 }
 
 }  // namespace
