@@ -12,10 +12,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -73,17 +72,15 @@ void measure_copies(const char* kind, char* host) {
   print((std::string("get_") + kind + "_gb_s").c_str(), bulk_bytes / get / bytes_per_us_of_gb);
 }
 
-/// The processor time that a process has used, in ticks of the kernel.
-long ticks_of(std::int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::istringstream rest(all.substr(all.rfind(')') + 1));
-  std::string word;
-  for (int field = 3; field < 14; ++field) rest >> word;
-  long user = 0;
-  long system = 0;
-  rest >> user >> system;
-  return user + system;
+/// The processor time that the threads of a process have used, in ns. Its ticks would say 0 or 10 ms.
+double processor_ns_of(std::int64_t pid) {
+  double all = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    std::ifstream file(thread.path() / "schedstat");
+    double one = 0;
+    if (file >> one) all += one;
+  }
+  return all;
 }
 
 /// Of the first GPU, as nvidia-smi says; negative: it says nothing.
@@ -107,9 +104,10 @@ void measure_idleness() {
   offload::sync(gpu, fn<&nothing>);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the kernel leaves
   const std::int64_t pid = offload::get_node_descriptor(gpu).pid();
-  const long before = ticks_of(pid);
+  const double before = processor_ns_of(pid);
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  print("idle_core_percent", static_cast<double>(ticks_of(pid) - before));  // a tick is 10 ms
+  constexpr double ns_per_percent = 1e7;
+  print("idle_core_percent", (processor_ns_of(pid) - before) / ns_per_percent);
   print("idle_kernel_resident", kernel_is_resident() ? 1 : 0);
   std::this_thread::sleep_for(std::chrono::seconds(1));  // nvidia-smi tells of the last second
   const double busy = busy_percent();

@@ -30,6 +30,13 @@ constexpr std::int64_t between_looks_ns = 50'000;
 /// And, at most, messages that the device had sent before.
 constexpr std::int64_t last_messages_ns = 200'000'000;
 
+/// Emulated links alone need the clock.
+const wire::reply_slot* arrived_reply(wire::call_queue& from, std::uint64_t position) noexcept {
+  const wire::reply_slot* const found = wire::find_reply(from, position, base::never_ns);
+  if (found == nullptr || wire::acquire(found->arrival_ns) == 0) return found;
+  return wire::find_reply(from, position, base::now_ns());
+}
+
 }  // namespace
 
 device_calls::device_calls(engine& at, transport::device_owner& owner)
@@ -123,7 +130,7 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
   }
   ++in_queues_;
   calls_on_devices.fetch_add(1, std::memory_order_relaxed);
-  busy_ns_ = base::now_ns();
+  was_busy_ = true;
   return true;
 }
 
@@ -168,7 +175,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     queue& from = queues_[i];
     while (from.taken() != from.sent) {
-      const wire::reply_slot* const reply = wire::find_reply(driver_->queues()[i], from.taken(), base::now_ns());
+      const wire::reply_slot* const reply = arrived_reply(driver_->queues()[i], from.taken());
       if (reply == nullptr) break;
       any = true;
       shared_request one = std::move(from.calls[from.taken() % wire::queue_slots]);
@@ -177,7 +184,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       if (!complete) continue;
       --in_queues_;
       calls_on_devices.fetch_sub(1, std::memory_order_relaxed);
-      busy_ns_ = base::now_ns();
+      was_busy_ = true;
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
       if (one->has_run()) at_.counters.count_device_call();
@@ -202,7 +209,7 @@ bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
 /// Without the lock, for which threads that submit calls would have to wait.
 bool device_calls::has_replied() noexcept {
   for (std::size_t i = 0; i < queues_.size(); ++i)
-    if (wire::find_reply(driver_->queues()[i], queues_[i].taken(), base::now_ns()) != nullptr) return true;
+    if (arrived_reply(driver_->queues()[i], queues_[i].taken()) != nullptr) return true;
   return false;
 }
 
@@ -233,7 +240,9 @@ bool device_calls::serve(std::unique_lock<std::mutex>& lock) {
   any = take_messages(lock) || any;
   any = post_waiting(lock) || any;
   has_waiting_.store(!waiting_.empty(), std::memory_order_relaxed);
-  if (base::now_ns() < next_look_ns_) return any;
+  const std::int64_t now_ns = base::now_ns();
+  if (now_ns < next_look_ns_) return any;
+  if (std::exchange(was_busy_, false)) busy_ns_ = now_ns;
   pass_stops(lock);
   take_out_stopped(lock);
   follow_residency(lock);

@@ -129,6 +129,7 @@ class device_calls {
   std::atomic<bool> is_polled_{false};    // by a thread that receives, since the thread has looked last
   std::size_t in_queues_ = 0;   // requests, not leaves
   std::uint32_t uploaded_ = 0;  // functions that the device knows
+  bool was_busy_ = false;       // there was a call or a reply since busy_ns_
   std::int64_t busy_ns_ = 0;    // when there was a call last
   std::int64_t next_asking_ns_ = 0;
   std::int64_t next_look_ns_ = 0;  // of the thread: when the rest is seen to that is not urgent

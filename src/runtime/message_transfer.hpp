@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "ham/offload/future.hpp"
+#include "runtime/bounced_transfer.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/memory_access.hpp"
 #include "runtime/pinned_transfer.hpp"
@@ -99,6 +100,7 @@ template <class Here, class Piece>
   }
   if (copies_mapped) {
     if (auto begun = pinned_transfer(at, what, swapped)) return std::move(*begun);
+    if (auto begun = bounced_transfer(at, what, swapped)) return std::move(*begun);
   }
   return in_pieces(at, what, send_piece, message_bytes);
 }

@@ -14,8 +14,8 @@ using ham::detail::mapped_pages;
 using ham::detail::pinned_pool;
 using copy_direction = transport::device_copy::direction;
 
-/// Of one message: the device begins with the first while others are on their way.
-constexpr std::size_t max_copied_bytes = std::size_t{8} << 20;
+/// Of one message: the device begins with the first while others are on their way, and has no gap between two.
+constexpr std::size_t max_copied_bytes = std::size_t{32} << 20;
 
 [[noreturn]] void refuse_pages(const engine& at) {
   throw buffer_error("node " + std::to_string(at.self()) +
@@ -51,23 +51,30 @@ bool copy_later(incoming_call& call, copy_direction which) {
 
 }  // namespace
 
-std::optional<future<void>> pinned_transfer(engine& at, const one_sided& what, std::uint32_t swapped) {
+bool may_be_mapped(engine& at, const one_sided& what, std::uint32_t swapped) noexcept {
   const bool packed = what.rows.row_bytes == 0 || what.rows.local_pitch == what.rows.row_bytes;
-  if (!packed || swapped != 0 || what.bytes == 0 || what.there.tag == 0 || what.how.deadline_ns != 0 ||
-      !at.memory.one_sided())
-    return std::nullopt;
-  const pinned_pool::place found = at.memory.pinned().find(what.local, what.bytes);
-  if (found.array == nullptr) return std::nullopt;
+  return packed && swapped == 0 && what.bytes != 0 && what.there.tag != 0 && what.how.deadline_ns == 0 &&
+         at.memory.one_sided();
+}
+
+future<void> send_mapped(engine& at, const one_sided& what, const far_pages& here, std::size_t done,
+                         std::size_t bytes) {
   const std::uint64_t row = what.rows.row_bytes == 0 ? what.bytes : what.rows.row_bytes;
   const std::uint64_t pitch = what.rows.row_bytes == 0 ? what.bytes : what.rows.remote_pitch;
+  const far_rows there{what.there.address, what.there.tag, pitch, row, done};
+  const destination to = messages_to(at, what.node, what.how);
+  const auto count = static_cast<std::uint64_t>(bytes);
+  return what.which == one_sided::direction::put ? async(to, copying_in, here, there, count)
+                                                 : async(to, copying_out, here, there, count);
+}
+
+std::optional<future<void>> pinned_transfer(engine& at, const one_sided& what, std::uint32_t swapped) {
+  if (!may_be_mapped(at, what, swapped)) return std::nullopt;
+  const pinned_pool::place found = at.memory.pinned().find(what.local, what.bytes);
+  if (found.array == nullptr) return std::nullopt;
   const auto send_piece = [&](std::size_t done, std::size_t piece) {
     const far_pages here{found.block, found.tag, found.block_bytes, found.offset + done};
-    const far_rows there{what.there.address, what.there.tag, pitch, row, done};
-    const destination to = messages_to(at, what.node, what.how);
-    const auto bytes = static_cast<std::uint64_t>(piece);
-    auto sent = what.which == one_sided::direction::put ? async(to, copying_in, here, there, bytes)
-                                                        : async(to, copying_out, here, there, bytes);
-    return std::move(sent).then([array = found.array] {});
+    return send_mapped(at, what, here, done, piece).then([array = found.array] {});
   };
   return in_pieces(at, what, send_piece, max_copied_bytes);
 }

@@ -25,6 +25,13 @@ struct far_pages {
 /// bytes change their byte order on the way, which these do not.
 [[nodiscard]] std::optional<future<void>> pinned_transfer(engine& at, const one_sided& what, std::uint32_t swapped);
 
+/// Whether the local bytes follow each other, and nothing keeps the process of the device from copying them itself once
+/// it has them mapped.
+[[nodiscard]] bool may_be_mapped(engine& at, const one_sided& what, std::uint32_t swapped) noexcept;
+/// Begins a part of `what`, of the `bytes` from `done` on, which lie at `here` in memory that is mapped there.
+[[nodiscard]] future<void> send_mapped(engine& at, const one_sided& what, const far_pages& here, std::size_t done,
+                                       std::size_t bytes);
+
 // ---- executed by the process of the device
 /// Throw ham::buffer_error: this node has no device that copies mapped memory.
 void copy_in_here(const far_pages& from, const far_rows& to, std::uint64_t bytes);

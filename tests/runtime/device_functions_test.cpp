@@ -66,11 +66,13 @@ TEST(device_functions, are_known_while_a_device_executes_them) {
   const auto queue = std::make_unique<call_queue>();
   EXPECT_EQ(executed_function(*queue), leave_function);
   send_call(*queue, 0, 7, 0, 0);
-  EXPECT_EQ(executed_function(*queue), leave_function) << "it was not begun";
-  queue->executing = 1;
   EXPECT_EQ(executed_function(*queue), 7U);
   queue->reply_at(0).what = stamp_of(0);
   EXPECT_EQ(executed_function(*queue), leave_function) << "it has ended";
+  constexpr std::uint64_t last_stamp = (1U << 24U) - 2;
+  send_call(*queue, last_stamp + 1, 9, 0, 0);
+  send_call(*queue, last_stamp, 8, 0, 0);
+  EXPECT_EQ(executed_function(*queue), 8U) << "the oldest one, also where stamps begin anew";
 }
 
 TEST(device_functions, read_what_was_written_for_them) {

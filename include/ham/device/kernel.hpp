@@ -40,9 +40,6 @@ class hardware_link {
     for (; done < size; ++done)
       *reinterpret_cast<volatile unsigned char*>(to + done) = *reinterpret_cast<const unsigned char*>(from + done);
   }
-  __device__ void note_word(std::uint64_t& to, std::uint64_t word) const noexcept {
-    *static_cast<volatile std::uint64_t*>(&to) = word;
-  }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
   __device__ void write_pair(std::uint64_t* to, const word_pair& words) const noexcept { detail::write_pair(to, words); }
   __device__ std::int64_t arrival_ns() const noexcept { return 0; }
@@ -53,34 +50,34 @@ class hardware_link {
 class seen_calls {
  public:
   __device__ word_pair find(call_queue& queue, std::uint64_t position) noexcept {
-    if (is_call_at(seen_[0].first, position) && clock64() - seen_at_ < max_age) return take();
-    if (!behind_) {
-      const word_pair first = acquire_pair(&queue.call_at(position).what);
-      behind_ = is_call_at(first.first, position);
-      return first;
+    __shared__ word_pair seen[count];
+    if (is_behind_) {
+      const std::uint64_t at = position - first_;
+      if (at < count && is_call_at(seen[at].first, position) && clock64() - looked_at_ < max_age) return seen[at];
+    } else {
+      const word_pair one = acquire_pair(&queue.call_at(position).what);
+      is_behind_ = is_call_at(one.first, position);
+      first_ = position - count;
+      return one;
     }
+    word_pair some[count];
 #pragma unroll
-    for (unsigned i = 0; i < count; ++i) seen_[i] = detail::read_pair(&queue.call_at(position + i).what);
-    behind_ = is_call_at(seen_[0].first, position);
-    if (!behind_) return {};
+    for (unsigned i = 0; i < count; ++i) some[i] = detail::read_pair(&queue.call_at(position + i).what);
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i) seen[i] = some[i];
     order_reads();
-    seen_at_ = clock64();
-    return take();
+    first_ = position;
+    looked_at_ = clock64();
+    is_behind_ = is_call_at(some[0].first, position);
+    return some[0];
   }
 
  private:
-  static constexpr unsigned count = 4;
+  static constexpr unsigned count = 8;
   static constexpr long long max_age = 10'000;  // cycles of a processor of the GPU, some us
-  __device__ word_pair take() noexcept {
-    const word_pair first = seen_[0];
-#pragma unroll
-    for (unsigned i = 1; i < count; ++i) seen_[i - 1] = seen_[i];
-    seen_[count - 1] = {};
-    return first;
-  }
-  word_pair seen_[count] = {};
-  long long seen_at_ = 0;
-  bool behind_ = false;  // the last look has found a call
+  std::uint64_t first_ = 0;   // the position of what was seen first
+  long long looked_at_ = 0;
+  bool is_behind_ = false;  // the last look has found a call
 };
 
 /// A Unit of resident_loop: one thread of the hardware.
@@ -88,7 +85,7 @@ class hardware_thread {
  public:
   /// `arrived`: the barrier of the grid, in memory of the device, zero at first.
   __device__ hardware_thread(const loop_parameters& with, std::uint64_t* arrived) noexcept
-      : messages_(with.messages), sent_(with.sent), arrived_(arrived) {}
+      : queue_(&with.queues[blockIdx.x]), messages_(with.messages), sent_(with.sent), arrived_(arrived) {}
 
   __device__ std::uint32_t block() const noexcept { return blockIdx.x; }
   __device__ bool leads_block() const noexcept { return threadIdx.x == 0; }
@@ -105,15 +102,16 @@ class hardware_thread {
     with.blocks[block()].position = own.position;
   }
   /// The table does not change while the kernel is resident.
-  __device__ table_row row(const loop_parameters& with, std::uint32_t number) const noexcept {
+  __device__ const table_row& row(const loop_parameters& with, std::uint32_t number) noexcept {
+    if (number == known_) return row_;
     constexpr std::size_t words = sizeof(table_row) / sizeof(unsigned long long);
     static_assert(sizeof(table_row) == words * sizeof(unsigned long long));
     const auto* const from = reinterpret_cast<const unsigned long long*>(&with.table[number]);
-    table_row result;
-    auto* const to = reinterpret_cast<unsigned long long*>(&result);
+    auto* const to = reinterpret_cast<unsigned long long*>(&row_);
 #pragma unroll
     for (std::size_t at = 0; at < words; ++at) to[at] = __ldg(&from[at]);
-    return result;
+    known_ = number;
+    return row_;
   }
 
   __device__ hardware_link& link() noexcept { return link_; }
@@ -130,7 +128,7 @@ class hardware_thread {
   }
   /// Each thread of the call writes the same.
   __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
-    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_};
+    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_, queue_};
   }
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 
@@ -138,6 +136,7 @@ class hardware_thread {
   static constexpr unsigned quick_looks = 2000;  // a look takes more than 1 us
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
+  call_queue* queue_;
   outbox* messages_;
   outbox_state* sent_;
   std::uint64_t* arrived_;
@@ -145,6 +144,8 @@ class hardware_thread {
   unsigned idle_ = 0;
   hardware_link link_;
   seen_calls seen_;
+  std::uint32_t known_ = leave_function;  // the number of the function that row_ is about
+  table_row row_{};
 };
 
 /// A template, so that sources which include this make one kernel of one program.

@@ -91,7 +91,6 @@ template <class Unit>
   own.size = head.size;
   own.function = head.function;
   own.failed = 0;
-  unit.link().note_word(with.queues[unit.block()].executing, own.position + 1);
   return status;
 }
 

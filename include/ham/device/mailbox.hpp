@@ -92,7 +92,8 @@ struct alignas(line_bytes) call_queue {
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
-  std::uint64_t executing;           ///< written by the device: the stamp of the call that it has begun last
+  std::uint64_t trapped;             ///< written by the device: the stamp of a call that has called trap()
+  char trap_reason[128];             ///< before that
 
   [[nodiscard]] HAM_DEVICE call_slot& call_at(std::uint64_t position) noexcept { return calls[position % queue_slots]; }
   [[nodiscard]] HAM_DEVICE reply_slot& reply_at(std::uint64_t position) noexcept {
@@ -107,7 +108,6 @@ struct alignas(line_bytes) call_queue {
 ///   write_block(to, from, size)
 ///   write_word(to, value)       ordered behind what was written before
 ///   write_pair(to, words)       two words side by side at once, ordered behind what was written to memory of the device
-///   note_word(to, value)        in no order
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
 
@@ -183,11 +183,17 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
   __atomic_fetch_or(&queue.call_at(position).what, cancelled_call, __ATOMIC_RELAXED);
 }
-/// The number of the function that the device executes, or has executed when it failed; leave_function: none.
-[[nodiscard]] inline std::uint32_t executed_function(call_queue& queue) noexcept {
-  const std::uint64_t stamp = acquire(queue.executing);
-  if (stamp == 0 || is_call_at(acquire(queue.reply_at(stamp - 1).what), stamp - 1)) return leave_function;
-  return static_cast<std::uint32_t>(acquire(queue.call_at(stamp - 1).what)) & leave_function;
+/// The number of the function of the oldest call that has no reply: the device executes it, or is about to;
+/// leave_function: there is none.
+[[nodiscard]] inline std::uint32_t executed_function(const call_queue& queue) noexcept {
+  constexpr std::uint64_t half_of_stamps = std::uint64_t{1} << 63;
+  std::uint64_t oldest = 0;
+  for (std::uint64_t slot = 0; slot < queue_slots; ++slot) {
+    if (!is_unanswered(queue, slot)) continue;
+    const std::uint64_t what = acquire(queue.calls[slot].what);
+    if (oldest == 0 || oldest - what < half_of_stamps) oldest = what;
+  }
+  return oldest == 0 ? leave_function : static_cast<std::uint32_t>(oldest) & leave_function;
 }
 /// Tells the function that its caller wants it to stop.
 inline void send_stop(call_queue& queue, std::uint64_t position) noexcept {

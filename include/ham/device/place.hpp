@@ -58,10 +58,21 @@ struct running_call {
   std::uint64_t* arrived;  // of grid_size() threads' barrier, in memory of the device
   outbox* messages;        // of the host
   outbox_state* sent;
+  call_queue* queue;  // of the host
 };
 __device__ inline running_call& this_call() {
   __shared__ running_call here;
   return here;
+}
+/// Tells the host at once: CUDA takes up to 600 ms to say that a kernel has failed, and does not say why.
+__device__ inline void note_trap(const char* why) {
+  call_queue& queue = *this_call().queue;
+  constexpr std::size_t room = sizeof queue.trap_reason;
+  std::size_t at = 0;
+  for (; why != nullptr && at + 1 < room && why[at] != 0; ++at)
+    *static_cast<volatile char*>(&queue.trap_reason[at]) = why[at];
+  *static_cast<volatile char*>(&queue.trap_reason[at]) = 0;
+  release(queue.trapped, this_call().stamp);
 }
 #endif
 
@@ -140,6 +151,7 @@ HAM_DEVICE inline void sync() {
 /// On a node that is no accelerator: ends the process by abort().
 [[noreturn]] HAM_DEVICE inline void trap([[maybe_unused]] const char* why = "the function has called trap()") {
 #if HAM_DEVICE_CODE
+  detail::note_trap(why);
   __trap();
   for (;;) {
   }

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
 // From the close of the control socket to the end of a process that closed it by ending.
-constexpr std::chrono::milliseconds joined_exit_timeout{100};
+constexpr std::chrono::milliseconds joined_exit_timeout{50};
 constexpr std::chrono::milliseconds unjoined_exit_timeout{2000};
 
 }  // namespace

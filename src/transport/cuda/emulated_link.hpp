@@ -40,7 +40,6 @@ class emulated_link {
     device::detail::write_pair(to, words);
   }
   void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { device::detail::release(to, word); }
-  void note_word(std::uint64_t& to, std::uint64_t word) const noexcept { write_word(to, word); }
   [[nodiscard]] std::int64_t arrival_ns() const noexcept { return write_ns_ == 0 ? 0 : base::now_ns() + write_ns_; }
 
  private:

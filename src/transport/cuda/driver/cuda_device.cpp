@@ -99,7 +99,7 @@ class cuda_device final : public device_driver {
   }
 
   [[nodiscard]] residency state() noexcept override {
-    if (failed_ != cudaSuccess) return residency::failed;
+    if (failed_ != cudaSuccess || has_trapped()) return residency::failed;
     const cudaError_t now = cudaStreamQuery(stream_);
     if (now == cudaSuccess) return residency::absent;
     if (now == cudaErrorNotReady) return residency::resident;
@@ -107,6 +107,11 @@ class cuda_device final : public device_driver {
     return residency::failed;
   }
   [[nodiscard]] failure_report failure() override {
+    for (wire::call_queue& one : queues()) {
+      if (wire::acquire(one.trapped) == 0) continue;
+      const std::size_t length = ::strnlen(one.trap_reason, sizeof one.trap_reason);
+      return {"trap() was called: " + std::string(one.trap_reason, length), {wire::executed_function(one)}};
+    }
     failure_report report{describe(failed_), {}};
     for (wire::call_queue& one : queues()) {
       const std::uint32_t function = wire::executed_function(one);
@@ -129,6 +134,11 @@ class cuda_device final : public device_driver {
   }
 
  private:
+  [[nodiscard]] bool has_trapped() noexcept {
+    for (wire::call_queue& one : queues())
+      if (wire::acquire(one.trapped) != 0) return true;
+    return false;
+  }
   static void check_code(int error) { check(static_cast<cudaError_t>(error), "the application's code for GPUs"); }
 
   /// Of the functions of the host, which device code sends with its messages.
