@@ -26,11 +26,11 @@ namespace wire = device::detail;
 constexpr std::int64_t last_answers_ns = 20'000'000;
 /// How often the thread sees to what is not urgent, while replies and messages are awaited: to ask a driver for the
 /// state of its device takes as long as a call.
-constexpr std::int64_t between_looks_ns = 50'000;
+constexpr std::int64_t housekeeping_interval_ns = 50'000;
 /// And, at most, messages that the device had sent before.
 constexpr std::int64_t last_messages_ns = 200'000'000;
 
-/// Emulated links alone need the clock.
+/// Only an emulated link needs the clock.
 const wire::reply_slot* arrived_reply(wire::call_queue& from, std::uint64_t position) noexcept {
   const wire::reply_slot* const found = wire::find_reply(from, position, base::never_ns);
   if (found == nullptr || wire::acquire(found->arrival_ns) == 0) return found;
@@ -174,13 +174,13 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
   bool any = false;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     queue& from = queues_[i];
-    while (from.taken() != from.sent) {
-      const wire::reply_slot* const reply = arrived_reply(driver_->queues()[i], from.taken());
+    while (from.consumed() != from.sent) {
+      const wire::reply_slot* const reply = arrived_reply(driver_->queues()[i], from.consumed());
       if (reply == nullptr) break;
       any = true;
-      shared_request one = std::move(from.calls[from.taken() % wire::queue_slots]);
+      shared_request one = std::move(from.calls[from.consumed() % wire::queue_slots]);
       const bool complete = one != nullptr && one->add_reply(*reply);
-      from.received.store(from.taken() + 1, std::memory_order_relaxed);
+      from.received.store(from.consumed() + 1, std::memory_order_relaxed);
       if (!complete) continue;
       --in_queues_;
       calls_on_devices.fetch_sub(1, std::memory_order_relaxed);
@@ -209,7 +209,7 @@ bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
 /// Without the lock, for which threads that submit calls would have to wait.
 bool device_calls::has_replied() noexcept {
   for (std::size_t i = 0; i < queues_.size(); ++i)
-    if (arrived_reply(driver_->queues()[i], queues_[i].taken()) != nullptr) return true;
+    if (arrived_reply(driver_->queues()[i], queues_[i].consumed()) != nullptr) return true;
   return false;
 }
 
@@ -230,7 +230,7 @@ void device_calls::leave_alone() noexcept {
 /// Whether there may be something for serve(). Without the lock, too.
 bool device_calls::is_due() noexcept {
   const std::int64_t now_ns = base::now_ns();
-  return now_ns >= next_look_ns_ || has_waiting_.load(std::memory_order_relaxed) || messages_.is_due(now_ns) ||
+  return now_ns >= next_housekeeping_ns_ || has_waiting_.load(std::memory_order_relaxed) || messages_.is_due(now_ns) ||
          has_replied();
 }
 
@@ -241,12 +241,12 @@ bool device_calls::serve(std::unique_lock<std::mutex>& lock) {
   any = post_waiting(lock) || any;
   has_waiting_.store(!waiting_.empty(), std::memory_order_relaxed);
   const std::int64_t now_ns = base::now_ns();
-  if (now_ns < next_look_ns_) return any;
+  if (now_ns < next_housekeeping_ns_) return any;
   if (std::exchange(was_busy_, false)) busy_ns_ = now_ns;
   pass_stops(lock);
   take_out_stopped(lock);
   follow_residency(lock);
-  next_look_ns_ = is_settled_ ? base::now_ns() + between_looks_ns : 0;
+  next_housekeeping_ns_ = is_settled_ ? base::now_ns() + housekeeping_interval_ns : 0;
   return any;
 }
 
@@ -261,7 +261,7 @@ void device_calls::run() {
     if (serve(lock)) {
       pause.reset();
     } else if (is_polled_.exchange(false, std::memory_order_relaxed)) {
-      work_.wait_for(lock, std::chrono::nanoseconds(between_looks_ns));
+      work_.wait_for(lock, std::chrono::nanoseconds(housekeeping_interval_ns));
       pause.reset();
     } else if (pause.next() == backoff::step::sleep) {
       const std::chrono::nanoseconds time(pause.next_sleep_ns());
@@ -281,7 +281,7 @@ void device_calls::run() {
 std::vector<std::pair<device_calls::shared_request, bool>> device_calls::take_unanswered() {
   std::vector<std::pair<shared_request, bool>> all;
   for (queue& from : queues_) {
-    for (std::uint64_t position = from.taken(); position != from.sent; ++position) {
+    for (std::uint64_t position = from.consumed(); position != from.sent; ++position) {
       shared_request& one = from.calls[position % wire::queue_slots];
       if (one == nullptr) continue;
       const bool of_other_queue = std::ranges::any_of(all, [&](const auto& before) { return before.first == one; });

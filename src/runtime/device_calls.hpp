@@ -78,8 +78,8 @@ class device_calls {
     std::array<shared_request, device::detail::queue_slots> calls;  ///< nullptr: the block was asked to leave
     std::size_t waiting = 0;                                        ///< calls for it that wait for room
     bool stuck = false;                                             ///< for post_waiting()
-    [[nodiscard]] std::uint64_t taken() const noexcept { return received.load(std::memory_order_relaxed); }
-    [[nodiscard]] bool full() const noexcept { return sent - taken() == device::detail::queue_slots; }
+    [[nodiscard]] std::uint64_t consumed() const noexcept { return received.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool full() const noexcept { return sent - consumed() == device::detail::queue_slots; }
   };
 
   // All of these with mutex_ held, which those with a `lock` release for a while.
@@ -127,13 +127,13 @@ class device_calls {
   std::size_t waiting_of_grid_ = 0;
   std::atomic<bool> has_waiting_{false};  // some in waiting_; for a look without the lock
   std::atomic<bool> is_polled_{false};    // by a thread that receives, since the thread has looked last
-  std::size_t in_queues_ = 0;   // requests, not leaves
-  std::uint32_t uploaded_ = 0;  // functions that the device knows
-  bool was_busy_ = false;       // there was a call or a reply since busy_ns_
-  std::int64_t busy_ns_ = 0;    // when there was a call last
+  std::size_t in_queues_ = 0;             // requests, not leaves
+  std::uint32_t uploaded_ = 0;            // functions that the device knows
+  bool was_busy_ = false;                 // there was a call or a reply since busy_ns_
+  std::int64_t busy_ns_ = 0;              // when there was a call last
   std::int64_t next_asking_ns_ = 0;
-  std::int64_t next_look_ns_ = 0;  // of the thread: when the rest is seen to that is not urgent
-  bool is_settled_ = false;  // the kernel is resident, and is to stay
+  std::int64_t next_housekeeping_ns_ = 0;  // of the thread: when the rest is seen to that is not urgent
+  bool is_settled_ = false;                // the kernel is resident, and is to stay
   bool leaving_ = false;
   bool stop_ = false;
   std::atomic<unsigned> polls_{0};  // under way

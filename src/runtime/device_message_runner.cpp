@@ -24,8 +24,8 @@ struct device_message_runner::shared {
   [[nodiscard]] bool has_arrived(std::int64_t now_ns) const noexcept;
   void expect_more() noexcept;
 
-  engine& at;                    ///< not used behind a line of text once it is abandoned
-  device::detail::outbox& from;  ///< the same
+  engine& at;                           ///< not used behind a line of text once it is abandoned
+  device::detail::outbox& from;         ///< the same
   std::atomic<std::uint64_t> taken{0};  ///< of the thread, or of the runner's while there is none
   std::atomic<bool> busy{false};
   std::thread thread;  ///< of the runner's

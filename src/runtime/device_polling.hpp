@@ -1,5 +1,5 @@
-// The thread of a node that receives also takes the replies of its device: what it has sent is still in its cache, and no
-// other thread has to be told. While it executes or sleeps, the thread of device_calls takes them.
+// The thread of a node that receives also takes the replies of its device: what it has sent is still in its cache, and
+// no other thread has to be told. While it executes or sleeps, the thread of device_calls takes them.
 #pragma once
 
 #include <atomic>

@@ -50,7 +50,7 @@ void device_calls::ask_to_leave() {
 
 /// Nothing of the device is on its way any more.
 bool device_calls::is_quiet() noexcept {
-  return std::ranges::all_of(queues_, [](const queue& one) { return one.sent == one.taken(); }) &&
+  return std::ranges::all_of(queues_, [](const queue& one) { return one.sent == one.consumed(); }) &&
          messages_.is_quiet();
 }
 

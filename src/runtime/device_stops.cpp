@@ -20,7 +20,7 @@ constexpr std::int64_t time_between_per_asking = 9;
 /// Whether no call is before it in any of its queues: until then it waits for others, and has not begun.
 bool device_calls::is_first(const device_execution& one) const noexcept {
   return std::ranges::none_of(queues_, [&](const queue& in) {
-    for (std::uint64_t position = in.taken() + 1; position < in.sent; ++position) {
+    for (std::uint64_t position = in.consumed() + 1; position < in.sent; ++position) {
       if (in.calls[position % wire::queue_slots].get() == &one) return true;
     }
     return false;
@@ -32,12 +32,12 @@ bool device_calls::is_first(const device_execution& one) const noexcept {
 void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
   const std::int64_t now = base::now_ns();
   for (std::size_t i = 0; i < queues_.size(); ++i) {
-    for (std::uint64_t position = queues_[i].taken(); position != queues_[i].sent; ++position) {
+    for (std::uint64_t position = queues_[i].consumed(); position != queues_[i].sent; ++position) {
       device_execution* const one = queues_[i].calls[position % wire::queue_slots].get();
       if (one == nullptr || !one->stop_requested()) continue;
       wire::send_stop(driver_->queues()[i], position);
       if (!one->of_grid()) wire::cancel_call(driver_->queues()[i], position);
-      if (limits_.watchdog_ns == 0 || position != queues_[i].taken() || !is_first(*one)) continue;
+      if (limits_.watchdog_ns == 0 || position != queues_[i].consumed() || !is_first(*one)) continue;
       if (one->stopping_ns == 0) one->stopping_ns = now;
       if (now - one->stopping_ns > limits_.watchdog_ns) {
         const std::int64_t waited_ms = (now - one->stopping_ns) / 1'000'000;

@@ -24,20 +24,22 @@ inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
 /// The error of a part that was not sent.
 [[nodiscard]] future<void> unsent_part(engine& at, const one_sided& what);
 
-/// send_piece(from, count) for all bytes of `what`, of `max_bytes` at once; settled when all pieces have. The caller
-/// waits when many pieces are under way. Behind its deadline none is sent.
-template <class Piece>
-[[nodiscard]] future<void> in_pieces(engine& at, const one_sided& what, Piece send_piece, std::size_t max_bytes) {
+/// send_piece(from, count) for all bytes of `what`, of size_of(left) at once where so many are left; settled when all
+/// pieces have. The caller waits when many pieces are under way. Behind its deadline none is sent.
+template <class Piece, class Size>
+[[nodiscard]] future<void> in_pieces(engine& at, const one_sided& what, Piece send_piece, Size size_of) {
   constexpr std::size_t max_under_way = 1024;
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
-  for (std::size_t done = 0; done < what.bytes; done += max_bytes) {
+  std::size_t count = 0;
+  for (std::size_t done = 0; done < what.bytes; done += count) {
     if (parts.size() >= max_under_way) parts[parts.size() - max_under_way].wait();
     if (what.how.deadline_ns != 0 && base::now_ns() >= what.how.deadline_ns) {
       parts.push_back(unsent_part(at, what));
       break;
     }
-    parts.push_back(send_piece(done, std::min(max_bytes, what.bytes - done)));
+    count = std::min<std::size_t>(size_of(what.bytes - done), what.bytes - done);
+    parts.push_back(send_piece(done, count));
   }
   return what.how.deadline_ns == 0 ? join(at, what, std::move(parts)) : join_bounded(at, what, std::move(parts));
 }
@@ -102,7 +104,7 @@ template <class Here, class Piece>
     if (auto begun = pinned_transfer(at, what, swapped)) return std::move(*begun);
     if (auto begun = bounced_transfer(at, what, swapped)) return std::move(*begun);
   }
-  return in_pieces(at, what, send_piece, message_bytes);
+  return in_pieces(at, what, send_piece, [=](std::size_t) { return message_bytes; });
 }
 
 }  // namespace ham::offload::detail

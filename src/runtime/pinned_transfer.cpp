@@ -14,8 +14,14 @@ using ham::detail::mapped_pages;
 using ham::detail::pinned_pool;
 using copy_direction = transport::device_copy::direction;
 
-/// Of one message: the device begins with the first while others are on their way, and has no gap between two.
+/// Of one message: the device begins with the first while others are on their way, and has no gap between two. The last
+/// ones are short: who waits for them has not gone to sleep since the one before.
 constexpr std::size_t max_copied_bytes = std::size_t{32} << 20;
+constexpr std::size_t min_copied_bytes = std::size_t{512} << 10;
+std::size_t copied_bytes(std::size_t left) noexcept {
+  constexpr std::size_t page = pinned_pool::page_bytes;
+  return std::clamp(left / 2 / page * page, min_copied_bytes, max_copied_bytes);
+}
 
 [[noreturn]] void refuse_pages(const engine& at) {
   throw buffer_error("node " + std::to_string(at.self()) +
@@ -76,7 +82,7 @@ std::optional<future<void>> pinned_transfer(engine& at, const one_sided& what, s
     const far_pages here{found.block, found.tag, found.block_bytes, found.offset + done};
     return send_mapped(at, what, here, done, piece).then([array = found.array] {});
   };
-  return in_pieces(at, what, send_piece, max_copied_bytes);
+  return in_pieces(at, what, send_piece, copied_bytes);
 }
 
 void copy_in_here(const far_pages&, const far_rows&, std::uint64_t) { refuse_pages(current()); }

@@ -180,8 +180,7 @@ std::string left_over_of_device() {
   namespace wire = device::detail;
   bool calls = false;
   for (wire::call_queue& queue : here->queues()) {
-    for (std::uint64_t i = 0; i < wire::queue_slots; ++i)
-      calls = calls || wire::is_unanswered(queue, i);
+    for (std::uint64_t i = 0; i < wire::queue_slots; ++i) calls = calls || wire::is_unanswered(queue, i);
   }
   wire::outbox& box = here->messages();
   const bool messages = wire::find_message(box, wire::acquire(box.consumed), base::never_ns) != nullptr;

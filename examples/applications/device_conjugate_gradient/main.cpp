@@ -31,21 +31,35 @@ struct outcome {
   std::uint64_t iterations;
 };
 
-/// Sums over all threads, the same bits on each. Two sets of parts take turns, so that one barrier is enough.
+/// Sums over all threads, the same bits on each: first of groups of threads, then of groups. Two sets of parts take
+/// turns, so that nobody waits for those who still read the last ones.
 class thread_sum {
  public:
   HAM_DEVICE explicit thread_sum(offload::buffer_ptr<double> parts) : parts_(parts.get()) {}
+  HAM_DEVICE static std::uint32_t groups() { return (device::size() + group_size - 1) / group_size; }
+  HAM_DEVICE static std::uint32_t room() { return 2 * (device::size() + groups()); }
   HAM_DEVICE double of(double own) {
-    double* const set = parts_ + turn_ * device::size();
+    double* const set = parts_ + turn_ * (room() / 2);
+    double* const of_groups = set + device::size();
     turn_ ^= 1U;
     set[device::rank()] = own;
     device::sync();
-    double sum = 0;
-    for (std::uint32_t i = 0; i < device::size(); ++i) sum += set[i];
-    return sum;
+    if (device::rank() < groups()) {
+      const std::uint32_t first = device::rank() * group_size;
+      const std::uint32_t end = first + group_size < device::size() ? first + group_size : device::size();
+      of_groups[device::rank()] = sum_of(set + first, end - first);
+    }
+    device::sync();
+    return sum_of(of_groups, groups());
   }
 
  private:
+  static constexpr std::uint32_t group_size = 64;
+  HAM_DEVICE static double sum_of(const double* values, std::uint32_t count) {
+    double sum = 0;
+    for (std::uint32_t i = 0; i < count; ++i) sum += values[i];
+    return sum;
+  }
   double* parts_;
   std::uint32_t turn_ = 0;
 };
@@ -59,7 +73,7 @@ HAM_DEVICE outcome solve(matrix_place a, offload::buffer_ptr<double> vectors, st
   double *const x = vectors.get() + n, *const r = x + n, *const p = r + n, *const q = p + n;
   const std::uint32_t first = device::rank();
   const std::uint32_t step = device::size();
-  double& stop = parts[2 * step];
+  double& stop = parts[thread_sum::room()];
   thread_sum total(parts);
   double own = 0;
   for (std::uint64_t i = first; i < n; i += step) {
@@ -104,7 +118,7 @@ HAM_DEVICE_FUNCTION(threads, grid)
 namespace {
 
 constexpr double enough = 1e-20;
-constexpr std::size_t max_threads = 65'536;
+constexpr std::size_t max_parts = 1U << 18U;  // some 100 000 threads
 
 struct solution {
   outcome how{};
@@ -148,7 +162,7 @@ solution on_node(node_t node, const cg::csr_matrix& a, const std::vector<double>
   const auto column = sent_to(node, a.column);
   const auto value = sent_to(node, a.value);
   const offload::buffer<double> vectors{node, 5 * n};
-  const offload::buffer<double> parts{node, max_threads};
+  const offload::buffer<double> parts{node, max_parts};
   offload::put(b.data(), vectors.ptr(), n).get();
   solution result{{}, std::vector<double>(n)};
   const auto start = std::chrono::steady_clock::now();
@@ -162,8 +176,10 @@ solution on_node(node_t node, const cg::csr_matrix& a, const std::vector<double>
 
 /// Devices multiply and add in one step, and add up in another order: an iteration more or less.
 bool close_to(const solution& one, const solution& other, double difference) {
-  return one.how.residual < enough && one.how.iterations <= other.how.iterations + 2 &&
-         other.how.iterations <= one.how.iterations + 2 && difference <= 1e-8;
+  // Sums in another order round differently, and more so over hundreds of iterations.
+  const std::uint64_t more = 2 + other.how.iterations / 20;
+  return one.how.residual < enough && one.how.iterations <= other.how.iterations + more &&
+         other.how.iterations <= one.how.iterations + more && difference <= 1e-8;
 }
 
 /// The largest of an element, of its size where that is more than 1.

@@ -9,8 +9,8 @@ namespace ham::inline v1::device::detail {
 
 #if defined(__CUDACC__)
 
-/// Memory of the host, mapped into the device. What is read behind an ordered access may come from a cache, all of it at
-/// once; ordered accesses go over the link one after the other.
+/// Memory of the host, mapped into the device. What is read behind an ordered access may come from a cache, all of it
+/// at once; ordered accesses go over the link one after the other.
 class hardware_link {
  public:
   __device__ word_pair read_pair(const std::uint64_t* words) const noexcept { return acquire_pair(words); }
@@ -41,19 +41,21 @@ class hardware_link {
       *reinterpret_cast<volatile unsigned char*>(to + done) = *reinterpret_cast<const unsigned char*>(from + done);
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
-  __device__ void write_pair(std::uint64_t* to, const word_pair& words) const noexcept { detail::write_pair(to, words); }
+  __device__ void write_pair(std::uint64_t* to, const word_pair& words) const noexcept {
+    detail::write_pair(to, words);
+  }
   __device__ std::int64_t arrival_ns() const noexcept { return 0; }
 };
 
 /// The calls that the leading thread of a block has seen in its queue. If calls come faster than it executes them, it
-/// looks at several slots at once. What it has seen is not used for long: the host may cancel the call.
+/// reads several slots at once. What it has seen is not used for long: the host may cancel the call.
 class seen_calls {
  public:
   __device__ word_pair find(call_queue& queue, std::uint64_t position) noexcept {
     __shared__ word_pair seen[count];
     if (is_behind_) {
       const std::uint64_t at = position - first_;
-      if (at < count && is_call_at(seen[at].first, position) && clock64() - looked_at_ < max_age) return seen[at];
+      if (at < count && is_call_at(seen[at].first, position) && clock64() - read_at_ < max_age) return seen[at];
     } else {
       const word_pair one = acquire_pair(&queue.call_at(position).what);
       is_behind_ = is_call_at(one.first, position);
@@ -67,7 +69,7 @@ class seen_calls {
     for (unsigned i = 0; i < count; ++i) seen[i] = some[i];
     order_reads();
     first_ = position;
-    looked_at_ = clock64();
+    read_at_ = clock64();
     is_behind_ = is_call_at(some[0].first, position);
     return some[0];
   }
@@ -75,9 +77,9 @@ class seen_calls {
  private:
   static constexpr unsigned count = 8;
   static constexpr long long max_age = 10'000;  // cycles of a processor of the GPU, some us
-  std::uint64_t first_ = 0;   // the position of what was seen first
-  long long looked_at_ = 0;
-  bool is_behind_ = false;  // the last look has found a call
+  std::uint64_t first_ = 0;                     // the position of what was seen first
+  long long read_at_ = 0;
+  bool is_behind_ = false;  // the last poll has found a call
 };
 
 /// A Unit of resident_loop: one thread of the hardware.
@@ -120,7 +122,7 @@ class hardware_thread {
   }
   __device__ void idle() noexcept {
     __nanosleep(pause_ns_);
-    if (++idle_ >= quick_looks && pause_ns_ < max_pause_ns) pause_ns_ *= 2;
+    if (++idle_ >= quick_polls && pause_ns_ < max_pause_ns) pause_ns_ *= 2;
   }
   __device__ void worked() noexcept {
     pause_ns_ = min_pause_ns;
@@ -133,7 +135,7 @@ class hardware_thread {
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 
  private:
-  static constexpr unsigned quick_looks = 2000;  // a look takes more than 1 us
+  static constexpr unsigned quick_polls = 2000;  // a poll takes more than 1 us
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
   call_queue* queue_;

@@ -41,8 +41,8 @@ inline constexpr std::uint64_t cancelled_call = std::uint64_t{1} << function_bit
 /// As a size: address and size of the arguments stand in their place.
 inline constexpr std::uint64_t elsewhere_size = 0xfff;
 
-/// One call. Written by the host, the first word last. The device reads that and the first 8 bytes of the arguments with
-/// one access.
+/// One call. Written by the host, the first word last. The device reads that and the first 8 bytes of the arguments
+/// with one access.
 struct alignas(line_bytes) call_slot {
   std::uint64_t what;
   std::byte arguments[slot_bytes - sizeof(std::uint64_t)];
@@ -64,8 +64,8 @@ struct call_head {
   return (what ^ stamp_of(position)) >> stamp_shift == 0;
 }
 
-/// Its reply. The first word says all of it but the result: stamp and size as of a call, and the call_status. Written by
-/// the device; the first word last, or together with the first 8 bytes of the result.
+/// Its reply. The first word says all of it but the result: stamp and size as of a call, and the call_status. Written
+/// by the device; the first word last, or together with the first 8 bytes of the result.
 struct alignas(line_bytes) reply_slot {
   std::uint64_t what;
   std::byte result[1000];
@@ -107,8 +107,8 @@ struct alignas(line_bytes) call_queue {
 ///   read_block(from, to, size)  `to` is aligned to 8 bytes, and has room for whole words
 ///   write_block(to, from, size)
 ///   write_word(to, value)       ordered behind what was written before
-///   write_pair(to, words)       two words side by side at once, ordered behind what was written to memory of the device
-///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
+///   write_pair(to, words)       two words side by side at once, ordered behind what was written to memory of the
+///   device arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
 
 /// The device's side: takes a call if there is one. `to` gets its arguments, unless they are elsewhere, or more than a
@@ -141,7 +141,8 @@ HAM_DEVICE void send_reply(Link& link, call_queue& queue, std::uint64_t position
   reply_slot& slot = queue.reply_at(position);
   const std::uint64_t what =
       stamp_of(position) | std::uint64_t{size} << size_shift | static_cast<std::uint64_t>(status);
-  if (const std::int64_t at_ns = link.arrival_ns(); at_ns != 0) release(slot.arrival_ns, static_cast<std::uint64_t>(at_ns));
+  if (const std::int64_t at_ns = link.arrival_ns(); at_ns != 0)
+    release(slot.arrival_ns, static_cast<std::uint64_t>(at_ns));
   if (size <= sizeof what) {
     link.write_pair(&slot.what, {what, size == 0 ? 0 : *reinterpret_cast<const std::uint64_t*>(result)});
     return;
@@ -175,8 +176,9 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 [[nodiscard]] inline const reply_slot* find_reply(call_queue& queue, std::uint64_t position,
                                                   std::int64_t now_ns) noexcept {
   const reply_slot& slot = queue.reply_at(position);
-  return is_call_at(acquire(slot.what), position) && static_cast<std::int64_t>(acquire(slot.arrival_ns)) <= now_ns ? &slot
-                                                                                                            : nullptr;
+  return is_call_at(acquire(slot.what), position) && static_cast<std::int64_t>(acquire(slot.arrival_ns)) <= now_ns
+             ? &slot
+             : nullptr;
 }
 /// Cancels it: the device answers call_status::stopped, unless it has read the number already, and executes the call as
 /// if nothing had been. The reply tells which.

@@ -126,7 +126,7 @@ HAM_DEVICE inline void sync() {
     auto* const word = reinterpret_cast<unsigned long long*>(detail::this_call().arrived);
     const unsigned long long mine = atomicAdd(word, 1ULL);
     const unsigned long long all = (mine / gridDim.x + 1) * gridDim.x;
-    while (atomicAdd(word, 0ULL) < all) __nanosleep(100);
+    while (detail::acquire(*detail::this_call().arrived) < all) __nanosleep(20);
     __threadfence();
   }
   __syncthreads();

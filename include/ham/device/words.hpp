@@ -76,10 +76,10 @@ struct word_pair {
 /// memory of the device before.
 HAM_DEVICE inline void write_pair(std::uint64_t* words, const word_pair& both) noexcept {
 #if HAM_DEVICE_READS_PAIRS
-  asm volatile("{.reg .b128 pair; mov.b128 pair, {%1, %2}; fence.acq_rel.gpu; st.relaxed.sys.b128 [%0], pair;}" ::"l"(
-                   words),
-               "l"(both.first), "l"(both.second)
-               : "memory");
+  asm volatile(
+      "{.reg .b128 pair; mov.b128 pair, {%1, %2}; fence.acq_rel.gpu; st.relaxed.sys.b128 [%0], pair;}" ::"l"(words),
+      "l"(both.first), "l"(both.second)
+      : "memory");
 #else
   words[1] = both.second;
   release(words[0], both.first);

@@ -13,6 +13,7 @@
 #include "base/event_fds.hpp"
 #include "base/own_program.hpp"
 #include "base/printable.hpp"
+#include "base/process_end.hpp"
 #include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
@@ -22,7 +23,9 @@ namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
 // From the close of the control socket to the end of a process that closed it by ending.
-constexpr std::chrono::milliseconds joined_exit_timeout{50};
+constexpr std::chrono::milliseconds quick_exit_timeout{10};
+constexpr std::chrono::milliseconds joined_exit_timeout{90};
+constexpr std::chrono::milliseconds status_timeout{10};  // of one that ends for sure
 constexpr std::chrono::milliseconds unjoined_exit_timeout{2000};
 
 }  // namespace
@@ -188,8 +191,12 @@ void target_supervisor::read_control(child& from) {
   const auto message = base::receive_control(from.control.get(), false, closed);
   if (closed) {
     from.control.reset();
-    // It most likely ends at this moment, and how it ends is worth more than that it hung up.
-    const std::string how = supervisor_.wait(from.node, from.has_joined ? joined_exit_timeout : unjoined_exit_timeout);
+    // It most likely ends at this moment, and how it ends is worth more than that it hung up. One that has a GPU takes
+    // 0.1 s and more to be over.
+    const auto process = static_cast<pid_t>(pid(from.node));
+    std::string how = supervisor_.wait(from.node, from.has_joined ? quick_exit_timeout : unjoined_exit_timeout);
+    if (how.empty() && from.has_joined && process > 0 && base::confirms_end(process, joined_exit_timeout))
+      how = base::end_of(process, status_timeout);
     from.ended = !how.empty();
     report_end(from, from.ended ? how : "closed the connection");
     return;

@@ -33,7 +33,8 @@ class emulated_lane final : public device::detail::lane {
                                                     std::uint64_t position) const noexcept {
     const device::detail::call_slot& slot = queue.call_at(position);
     device::detail::word_pair words{of_.link_.read_word(slot.what), 0};
-    if (device::detail::is_call_at(words.first, position)) std::memcpy(&words.second, slot.arguments, sizeof words.second);
+    if (device::detail::is_call_at(words.first, position))
+      std::memcpy(&words.second, slot.arguments, sizeof words.second);
     return words;
   }
   void idle();
