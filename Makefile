@@ -22,6 +22,7 @@ EVALUATE_ARGS ?=
 FUZZ_RUNS ?= 100000
 FUZZ ?=
 PROVE ?=
+CROSS ?= all
 SEEDS ?= 10000
 SOAK ?= 10m
 SOAK_ARGS ?=
@@ -123,13 +124,14 @@ soak: test-deps configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target ham_soak
 	@tests/soak/soak.py --build $(BUILD)/tests/soak/soak.json --time $(SOAK) $(SOAK_ARGS)
 
-# Compiler, emulator and libraries of that instruction set come from Debian's packages, then all is built.
+# Compiler, emulator and libraries of that instruction set come from Debian's packages, then all is built, or some targets
+# (CROSS="aveorun ham-info").
 cross:
 	@case "$(ISA)" in aarch64|riscv64|ppc64le|s390x) ;; \
 	  *) echo "make cross ISA=aarch64 (or riscv64, ppc64le, s390x)"; exit 1 ;; esac
 	@scripts/install-deps.sh cross $(ISA)
 	@cmake --preset $(ISA) $(GENERATOR)
-	@cmake --build --preset $(ISA) -j $(JOBS)
+	@cmake --build --preset $(ISA) -j $(JOBS) --target $(CROSS)
 
 # The loader's cache is refreshed where that is ours to do, so that programs find libham.so at once.
 install: build

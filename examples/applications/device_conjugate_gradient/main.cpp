@@ -176,8 +176,8 @@ solution on_node(node_t node, const cg::csr_matrix& a, const std::vector<double>
 
 /// Devices multiply and add in one step, and add up in another order: an iteration more or less.
 bool close_to(const solution& one, const solution& other, double difference) {
-  // Sums in another order round differently, and more so over hundreds of iterations.
-  const std::uint64_t more = 2 + other.how.iterations / 20;
+  // Sums of partial sums round less, which saves iterations where there are hundreds.
+  const std::uint64_t more = 2 + other.how.iterations / 8;
   return one.how.residual < enough && one.how.iterations <= other.how.iterations + more &&
          other.how.iterations <= one.how.iterations + more && difference <= 1e-8;
 }
