@@ -53,6 +53,7 @@ class biased_lock {
   }
 
   [[gnu::noinline]] bool try_lock_shared_mode() noexcept {
+    if (spin_.load(std::memory_order_relaxed) != 0) return false;  // who only reads leaves the line to the holder
     if (spin_.exchange(1, std::memory_order_acquire) != 0) return false;
     if (!revoked_.load(std::memory_order_relaxed)) {
       const void* nobody = nullptr;
