@@ -1,4 +1,4 @@
-// The driver of GPUs of NVIDIA's. No device has run it. An ordinary source: the kernel is the application's.
+// The driver of GPUs of NVIDIA's. An ordinary source: the kernel is the application's.
 #include "transport/cuda/driver/cuda_device.hpp"
 
 #include <array>

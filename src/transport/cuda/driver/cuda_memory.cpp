@@ -1,4 +1,4 @@
-// Copies on a stream of their own, beside the resident kernel. No device has run it.
+// Copies on a stream of their own, beside the resident kernel.
 #include "transport/cuda/driver/cuda_memory.hpp"
 
 #include <algorithm>
