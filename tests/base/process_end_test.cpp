@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 using ham::base::confirms_end;
 using ham::base::counter_in;
 using ham::base::end_of;
+using ham::base::process_is_there;
 
 /// A child that ends as `how` says; reaped with this object.
 class child {
