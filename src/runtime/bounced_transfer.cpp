@@ -1,6 +1,7 @@
 #include "runtime/bounced_transfer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -19,12 +20,28 @@ constexpr std::size_t piece_size = std::size_t{2} << 20;
 constexpr std::size_t pieces = 4;
 /// The thread of a shorter one would cost what it saves.
 constexpr std::size_t min_bounced_bytes = std::size_t{8} << 20;
+/// Each has a thread, and memory that stays pinned.
+constexpr int max_at_once = 4;
+std::atomic<int> at_once{0};
+
+class one_at_once {
+ public:
+  one_at_once() : is_one_(at_once.fetch_add(1, std::memory_order_relaxed) < max_at_once) {}
+  ~one_at_once() { at_once.fetch_sub(1, std::memory_order_relaxed); }
+  one_at_once(const one_at_once&) = delete;
+  one_at_once& operator=(const one_at_once&) = delete;
+  [[nodiscard]] bool is_one() const noexcept { return is_one_; }
+
+ private:
+  const bool is_one_;
+};
 
 /// One transfer, until its last part has settled.
 class bounced {
  public:
-  bounced(engine& at, const one_sided& what)
-      : at_(at),
+  bounced(engine& at, const one_sided& what, std::shared_ptr<one_at_once> counted)
+      : counted_(std::move(counted)),
+        at_(at),
         what_(what),
         memory_(at.memory.pinned().allocate(pieces * piece_size)),
         place_(at.memory.pinned().find(memory_.get(), pieces * piece_size)),
@@ -69,6 +86,7 @@ class bounced {
     return std::min(piece_size, what_.bytes - done);
   }
 
+  const std::shared_ptr<one_at_once> counted_;
   engine& at_;
   const one_sided what_;
   const std::shared_ptr<std::byte> memory_;
@@ -83,7 +101,9 @@ std::optional<future<void>> bounced_transfer(engine& at, const one_sided& what, 
   const engine_scope scope(&at);
   std::shared_ptr<bounced> all;
   try {
-    all = std::make_shared<bounced>(at, what);
+    auto counted = std::make_shared<one_at_once>();
+    if (!counted->is_one()) return std::nullopt;
+    all = std::make_shared<bounced>(at, what, std::move(counted));
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -23,8 +23,17 @@ void device_calls::throw_no_version(const device_execution& call) const {
       "declares it with one, as nvcc");
 }
 
-void device_calls::submit(incoming_call& call, const device_request& what) {
-  const auto one = std::make_shared<device_execution>(call, what, contexts::of_call());
+device_calls::poll_scope::poll_scope(const engine& at) {
+  const std::unique_lock guard(end_mutex(), std::try_to_lock);
+  if (guard) of_ = device_calls::of(&at);
+  if (of_ != nullptr) of_->polls_.fetch_add(1, std::memory_order_relaxed);
+}
+device_calls::poll_scope::~poll_scope() {
+  if (of_ != nullptr) of_->polls_.fetch_sub(1, std::memory_order_release);
+}
+
+void device_calls::submit(incoming_call& call, const device_request& what, std::uint32_t context) {
+  const auto one = std::make_shared<device_execution>(call, what, context);
   if (!has(*what.function)) throw_no_version(*one);
   bool sleeps = false;
   {
@@ -92,11 +101,13 @@ void pass_after_calls_on_device(const engine& at, const std::shared_ptr<device_f
   fence->one_has_ended();
 }
 
-void run_on_device(incoming_call& call, const device_request& what) {
+void run_on_device(incoming_call& call, const device_request& what) { run_on_device(call, what, contexts::of_call()); }
+
+void run_on_device(incoming_call& call, const device_request& what, std::uint32_t context) {
   const std::lock_guard guard(device_calls::end_mutex());  // threads of contexts may outlive the device
   device_calls* const to = device_calls::of(call.at);
   if (to != nullptr) {
-    to->submit(call, what);
+    to->submit(call, what, context);
   } else if (call.sink != nullptr || call.from == &call.at->own) {  // somebody here waits for it
     throw call_error("the device of this node has ended with its job");
   }  // else the caller sees the end of the node, like those whose calls the device has
@@ -104,21 +115,15 @@ void run_on_device(incoming_call& call, const device_request& what) {
 
 bool poll_device(const engine& at) {
   if (!device_calls::is_of(&at)) return false;
-  device_calls* to = nullptr;
-  {
-    const std::unique_lock guard(device_calls::end_mutex(), std::try_to_lock);
-    if (guard) to = device_calls::of(&at);
-    if (to != nullptr) to->begin_poll();
-  }
-  if (to == nullptr) return false;
-  const bool any = to->poll();
-  to->end_poll();
-  return any;
+  const device_calls::poll_scope scope(at);
+  return scope.of() != nullptr && scope.of()->poll();
 }
 
+/// The receiving lock is held, so nothing is waited for: a device that is not told finds out by itself soon.
 void leave_device_alone(const engine& at) {
-  const std::lock_guard guard(device_calls::end_mutex());
-  if (device_calls* const to = device_calls::of(&at)) to->leave_alone();
+  const std::unique_lock guard(device_calls::end_mutex(), std::try_to_lock);
+  device_calls* const to = guard ? device_calls::of(&at) : nullptr;
+  if (to != nullptr) to->leave_alone();
 }
 
 void refuse_holder(const incoming_call& call) {

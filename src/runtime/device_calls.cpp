@@ -169,7 +169,7 @@ bool device_calls::post_waiting(std::unique_lock<std::mutex>& lock) {
   return any;
 }
 
-/// Answers calls outside of the lock. Their slots stay in use meanwhile; nobody else takes replies.
+/// Answers calls outside of the lock; another thread may take the next replies meanwhile.
 bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
   bool any = false;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
@@ -179,7 +179,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       if (reply == nullptr) break;
       any = true;
       shared_request one = std::move(from.calls[from.consumed() % wire::queue_slots]);
-      const bool complete = one != nullptr && one->add_reply(*reply);
+      const bool complete = one != nullptr && one->add_reply(*reply);  // does not throw
       from.received.store(from.consumed() + 1, std::memory_order_relaxed);
       if (!complete) continue;
       --in_queues_;

@@ -44,7 +44,7 @@ class device_calls {
     return driver_->has(function);
   }
   /// See run_on_device(). Any thread.
-  void submit(incoming_call& call, const device_request& what);
+  void submit(incoming_call& call, const device_request& what, std::uint32_t context);
   /// Whether calls of that context wait, or are in a queue of the device. Any thread.
   [[nodiscard]] bool has_calls_of(std::uint32_t context);
   /// The fence waits for the calls without a context that wait, or are in a queue of the device. Any thread. Throws
@@ -54,8 +54,19 @@ class device_calls {
   [[nodiscard]] void* stream_here() const noexcept;
   /// See poll_device(), leave_device_alone().
   bool poll();
-  void begin_poll() noexcept { polls_.fetch_add(1, std::memory_order_relaxed); }  ///< with the lock of end_mutex()
-  void end_poll() noexcept { polls_.fetch_sub(1, std::memory_order_release); }
+  /// While it lives, the device of that node stays.
+  class poll_scope {
+   public:
+    explicit poll_scope(const engine& at);
+    ~poll_scope();
+    poll_scope(const poll_scope&) = delete;
+    poll_scope& operator=(const poll_scope&) = delete;
+    /// nullptr: it has none, or that is just beginning or ending.
+    [[nodiscard]] device_calls* of() const noexcept { return of_; }
+
+   private:
+    device_calls* of_ = nullptr;
+  };
   void leave_alone() noexcept;
   /// Answers a message of the device, which may say any slot. Any thread.
   void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
@@ -125,8 +136,8 @@ class device_calls {
   std::vector<queue> queues_;
   std::list<shared_request> waiting_;  // for room, in order
   std::size_t waiting_of_grid_ = 0;
-  std::atomic<bool> has_waiting_{false};  // some in waiting_; for a look without the lock
-  std::atomic<bool> is_polled_{false};    // by a thread that receives, since the thread has looked last
+  std::atomic<bool> has_waiting_{false};  // some in waiting_; to be seen without the lock
+  std::atomic<bool> is_polled_{false};    // by a thread that receives, since the thread has asked last
   std::size_t in_queues_ = 0;             // requests, not leaves
   std::uint32_t uploaded_ = 0;            // functions that the device knows
   bool was_busy_ = false;                 // there was a call or a reply since busy_ns_
@@ -139,6 +150,9 @@ class device_calls {
   std::atomic<unsigned> polls_{0};  // under way
   std::thread thread_;
 };
+
+/// As run_on_device(), for a call that belongs to that context whoever makes it.
+void run_on_device(incoming_call& call, const device_request& what, std::uint32_t context);
 
 /// Waits until the device of the node, if it has one, has executed all calls of the calling thread's context.
 void await_calls_on_device(const engine& at);

@@ -12,7 +12,9 @@
 namespace ham::inline v1::detail {
 
 device_execution::device_execution(const incoming_call& from, const device_request& what, std::uint32_t context)
-    : held_(from), function_(what.function), answer_(what.answer), size_(what.size), context_(context) {}
+    : held_(from), function_(what.function), answer_(what.answer), size_(what.size), context_(context) {
+  result_.reserve(function_->row.result_size);
+}
 
 std::string device_execution::name() const {
   return msg::handler_table::local().pretty_name(held_.call().function->key());
@@ -41,10 +43,10 @@ void device_execution::fail_with(Thrower thrower) noexcept {
   }
 }
 
-bool device_execution::add_reply(const device::detail::reply_slot& reply) {
+bool device_execution::add_reply(const device::detail::reply_slot& reply) noexcept {
   const device::call_status status = device::detail::status_of(reply);
   if (status != device::call_status::done) status_ = status;
-  const std::size_t size = std::min(device::detail::size_of(reply), sizeof reply.result);
+  const std::size_t size = std::min(device::detail::size_of(reply), result_.capacity());
   if (size != 0) result_.assign(reply.result, reply.result + size);
   return --replies_missing == 0;
 }

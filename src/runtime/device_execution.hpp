@@ -38,7 +38,7 @@ class device_fence {
 /// Kept from its arrival to its answer; one that was not answered is given up.
 class device_execution {
  public:
-  /// Throws ham::call_error if too many calls wait on the node already.
+  /// Throws ham::call_error if too many calls wait on the node already, std::bad_alloc.
   device_execution(const incoming_call& from, const device_request& what, std::uint32_t context);
   device_execution(const device_execution&) = delete;
   device_execution& operator=(const device_execution&) = delete;
@@ -57,7 +57,7 @@ class device_execution {
   }
 
   /// A block has replied. True: it was the last one.
-  [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply);
+  [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply) noexcept;
   /// Whether the device has executed it, once all blocks have replied: not if it was cancelled before it began.
   [[nodiscard]] bool has_run() const noexcept { return status_ != device::call_status::stopped; }
   /// Answers that it was stopped before it began, or that its deadline passed.

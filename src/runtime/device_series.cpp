@@ -10,6 +10,8 @@
 #include "ham/device/offloading.hpp"
 #include "ham/error.hpp"
 #include "ham/offload/supervise.hpp"
+#include "runtime/contexts.hpp"
+#include "runtime/device_calls.hpp"
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v1::detail {
@@ -53,11 +55,12 @@ struct device_series::element final : result_sink {
 
 struct device_series::state {
   state(const incoming_call& call, const device::detail::function_entry& which, std::size_t elements)
-      : held(call), function(which), count(elements) {}
+      : held(call), function(which), count(elements), context(contexts::of_call()) {}
 
   held_call held;
   const device::detail::function_entry& function;
   const std::size_t count;
+  const std::uint32_t context;            ///< of all its calls, whoever begins them
   std::mutex order;                       ///< held while a call is begun: they begin one after the other
   std::size_t next = 0;                   ///< guarded by it
   std::atomic<std::size_t> under_way{1};  ///< and who starts it
@@ -93,7 +96,7 @@ void device_series::begin_next(element& in) noexcept {
     one.payload = {};
     one.batch = nullptr;
     one.sink = &in;
-    run_on_device(one, {&state_->function, size_of(at), &element::write, &in, &element::answer});
+    run_on_device(one, {&state_->function, size_of(at), &element::write, &in, &element::answer}, state_->context);
   } catch (...) {
     note_failure();
     order.unlock();

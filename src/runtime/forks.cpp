@@ -17,6 +17,7 @@
 #include "core/unobserved.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "runtime/device_heap.hpp"
+#include "runtime/device_polling.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/objects.hpp"
 #include "runtime/tracing.hpp"
@@ -54,6 +55,7 @@ void after_fork_in_child() {
   forget_objects_after_fork();
   base::detach_recorder_after_fork();
   forget_tracing_after_fork();
+  calls_on_devices.store(0, std::memory_order_relaxed);
   for (engine* one : all().alive) one->detach_after_fork();
   all().alive.clear();
   all().mutex.unlock();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bulk.hpp"
+#include "ham/offload/context.hpp"
 #include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/pool.hpp"
 #include "ham/offload/stop.hpp"
@@ -27,6 +28,12 @@ int fails_at_forty(int value) {
   run_so_far.fetch_add(1);
   if (value == 40) throw value;
   return value;
+}
+int waits_for_node_2(int ms) {
+  return offload::sync(2, [ms] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+    return ms;
+  });
 }
 int takes_a_while(int value) {
   run_so_far.fetch_add(1);
@@ -57,6 +64,22 @@ class device_series_job : public test::device_job {
  protected:
   offload::pool on_device{{1}};
 };
+
+/// Threads of contexts that wait take replies of the device, too, and begin what comes next.
+TEST_F(device_series_job, stays_in_its_context_whoever_takes_the_replies) {
+  offload::context first(1), second(1), third(1);
+  constexpr int wait_ms = 300;
+  std::vector<offload::future<int>> waiting;
+  for (offload::context* one : {&first, &second, &third})
+    waiting.push_back(offload::async(*one, fn<&waits_for_node_2>, wait_ms));
+  constexpr std::size_t count = test::unless_sanitized(5'000U, 500U);
+  for (int round = 0; round < 4; ++round) {
+    last_number.store(-1);
+    const auto in_order = on_device.map(from_zero(count), fn<&follows>, {.chunk = count});
+    EXPECT_EQ(std::count(in_order.begin(), in_order.end(), true), static_cast<std::ptrdiff_t>(count));
+  }
+  for (auto& one : waiting) EXPECT_EQ(one.get(), wait_ms);
+}
 
 TEST_F(device_series_job, gives_all_results_in_order) {
   for (const std::size_t count : {1U, 31U, 32U, 33U, test::unless_sanitized(2'000U, 400U)}) {

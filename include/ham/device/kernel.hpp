@@ -130,7 +130,7 @@ class hardware_thread {
   }
   /// Each thread of the call writes the same.
   __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
-    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_, queue_};
+    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_, queue_, running_mark};
   }
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 

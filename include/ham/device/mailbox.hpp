@@ -55,8 +55,8 @@ struct call_head {
   std::uint64_t elsewhere;  ///< where they are in the device's memory; 0: here
 };
 
-/// Of the call at `position` in the first word; no other call has it that was in this slot within 2^24 calls, nor has
-/// memory that is zero.
+/// Of the call at `position` in the first word; no other call has it that was in this slot within 2^24 calls, nor has a
+/// slot that was never used.
 [[nodiscard]] HAM_DEVICE constexpr std::uint64_t stamp_of(std::uint64_t position) noexcept {
   return (position + 1) << stamp_shift;
 }
@@ -107,8 +107,8 @@ struct alignas(line_bytes) call_queue {
 ///   read_block(from, to, size)  `to` is aligned to 8 bytes, and has room for whole words
 ///   write_block(to, from, size)
 ///   write_word(to, value)       ordered behind what was written before
-///   write_pair(to, words)       two words side by side at once, ordered behind what was written to memory of the
-///   device arrival_ns()                when the host may see what is written now, over an emulated link; else 0
+///   write_pair(to, words)       two words side by side at once, ordered behind writes to memory of the device
+///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
 
 /// The device's side: takes a call if there is one. `to` gets its arguments, unless they are elsewhere, or more than a

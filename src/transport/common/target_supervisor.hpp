@@ -34,7 +34,8 @@ class target_supervisor {
     base::output_fds output = {};               ///< open until start() has returned
     std::vector<std::string> environment = {};  ///< NAME=value, in addition to this process's own
   };
-  /// exited: the process has ended, and was reaped (observer::on_died); disconnected: it has hung up, or did not join.
+  /// exited: the process has ended, or the kernel says that all of it has begun to (observer::on_died); disconnected:
+  /// it has hung up, or did not join.
   enum class child_end : std::uint8_t { exited, disconnected };
   /// A child is no target any more; `reason` completes "node 3 failed: ...". Called once per child, on the thread.
   using end_handler = std::function<void(node_t, const std::string& reason, child_end how)>;
