@@ -44,6 +44,12 @@ template <class Piece, class Size>
   return what.how.deadline_ns == 0 ? join(at, what, std::move(parts)) : join_bounded(at, what, std::move(parts));
 }
 
+/// The same in pieces of `max_bytes`.
+template <class Piece>
+[[nodiscard]] future<void> in_pieces(engine& at, const one_sided& what, Piece send_piece, std::size_t max_bytes) {
+  return in_pieces(at, what, std::move(send_piece), [max_bytes](std::size_t) { return max_bytes; });
+}
+
 /// What `begin` returns; if it throws, a future that fails with that. It is a copy with `node`.
 template <class Begin>
 [[nodiscard]] future<void> begun_or_failed(engine& at, node_t node, Begin begin) {
@@ -104,7 +110,7 @@ template <class Here, class Piece>
     if (auto begun = pinned_transfer(at, what, swapped)) return std::move(*begun);
     if (auto begun = bounced_transfer(at, what, swapped)) return std::move(*begun);
   }
-  return in_pieces(at, what, send_piece, [=](std::size_t) { return message_bytes; });
+  return in_pieces(at, what, send_piece, message_bytes);
 }
 
 }  // namespace ham::offload::detail
