@@ -18,8 +18,10 @@ using copy_direction = transport::device_copy::direction;
 /// ones are short: who waits for them has not gone to sleep since the one before.
 constexpr std::size_t max_copied_bytes = std::size_t{32} << 20;
 constexpr std::size_t min_copied_bytes = std::size_t{512} << 10;
-std::size_t copied_bytes(std::size_t left) noexcept {
+constexpr std::size_t max_undivided_bytes = std::size_t{4} << 20;
+std::size_t copied_bytes(std::size_t all, std::size_t left) noexcept {
   constexpr std::size_t page = pinned_pool::page_bytes;
+  if (all <= max_undivided_bytes) return all;
   return std::clamp(left / 2 / page * page, min_copied_bytes, max_copied_bytes);
 }
 
@@ -82,7 +84,7 @@ std::optional<future<void>> pinned_transfer(engine& at, const one_sided& what, s
     const far_pages here{found.block, found.tag, found.block_bytes, found.offset + done};
     return send_mapped(at, what, here, done, piece).then([array = found.array] {});
   };
-  return in_pieces(at, what, send_piece, copied_bytes);
+  return in_pieces(at, what, send_piece, [&what](std::size_t left) { return copied_bytes(what.bytes, left); });
 }
 
 void copy_in_here(const far_pages&, const far_rows&, std::uint64_t) { refuse_pages(current()); }

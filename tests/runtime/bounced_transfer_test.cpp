@@ -13,11 +13,11 @@
 namespace ham::inline v1::offload::detail {
 namespace {
 
-constexpr std::size_t n = 5'000'003;  // more pieces than there are, and a short one at the end
+constexpr std::size_t n = 2'700'003;  // more pieces than there are, and a short one at the end
 
 class bounced_transfers : public test::device_node {
  protected:
-  bounced_transfers() : device_node(std::size_t{4} << 20) {
+  bounced_transfers() : device_node(std::size_t{4} << 20, std::size_t{32} << 20) {
     engine& host = current();
     host.memory.set_one_sided(true);
     host.peer_of(1, 0)->memory = nullptr;
@@ -68,17 +68,18 @@ TEST_F(bounced_transfers, may_be_under_way_together) {
 }
 
 TEST_F(bounced_transfers, reach_rows_with_gaps_there) {
-  const std::vector<std::uint32_t> zeros(n, 0);
-  offload::put(zeros.data(), there.ptr(), n).get();
-  constexpr block to{3000, 1000, 1000, 1500};
+  constexpr std::size_t rows = 2500;
+  const buffer<std::uint32_t> wide{1, rows * 1500};
+  const std::vector<std::uint32_t> zeros(rows * 1500, 0);
+  offload::put(zeros.data(), wide.ptr(), zeros.size()).get();
   const std::uint64_t before = moved();
-  offload::put(here.data(), there.ptr(), to).get();
-  std::vector<std::uint32_t> back(3'000'000);
-  offload::get(there.ptr(), back.data(), block{3000, 1000, 1500, 1000}).get();
+  offload::put(here.data(), wide.ptr(), block{rows, 1000, 1000, 1500}).get();
+  std::vector<std::uint32_t> back(rows * 1000);
+  offload::get(wide.ptr(), back.data(), block{rows, 1000, 1500, 1000}).get();
   EXPECT_LT(moved() - before, 20'000U);
   EXPECT_TRUE(std::equal(back.begin(), back.end(), here.begin()));
   std::uint32_t gap = 1;
-  offload::get(there.ptr() + 1000, &gap, 1).get();
+  offload::get(wide.ptr() + 1000, &gap, 1).get();
   EXPECT_EQ(gap, 0U);
 }
 

@@ -23,8 +23,9 @@ inline std::vector<std::uint32_t> counted(std::size_t n) {
 /// Put and get go in messages, as to the process of a device.
 class device_node : public testing::Test {
  protected:
-  explicit device_node(std::size_t staging_bytes = std::size_t{4} << 20) {
-    auto made = std::make_unique<stepped_memory>(staging_bytes);
+  explicit device_node(std::size_t staging_bytes = std::size_t{4} << 20,
+                       std::size_t arena_bytes = stepped_memory::arena_bytes) {
+    auto made = std::make_unique<stepped_memory>(staging_bytes, arena_bytes);
     memory = made.get();
     node().memory.use_device(std::make_shared<detail::device_heap>(std::move(made)));
   }

@@ -17,9 +17,11 @@ namespace ham::inline v1::test {
 class stepped_memory final : public transport::device_memory {
  public:
   static constexpr std::size_t arena_bytes = std::size_t{8} << 20;
+  static constexpr std::size_t alignment = 256;
 
   /// `staging_bytes`: of which pieces are made.
-  explicit stepped_memory(std::size_t staging_bytes) : arena_(arena_bytes + 256), staging_(staging_bytes) {}
+  explicit stepped_memory(std::size_t staging_bytes, std::size_t bytes = arena_bytes)
+      : arena_(bytes + alignment), staging_(staging_bytes) {}
 
   /// So many more copies may be done.
   void allow(std::uint64_t count) { allowed_.fetch_add(count); }
@@ -36,7 +38,8 @@ class stepped_memory final : public transport::device_memory {
   [[nodiscard]] std::uint64_t from_peers() const { return from_peers_.load(); }
 
   [[nodiscard]] block arena() const noexcept override {
-    return {(reinterpret_cast<std::uintptr_t>(arena_.data()) + 255) / 256 * 256, arena_bytes};
+    return {(reinterpret_cast<std::uintptr_t>(arena_.data()) + alignment - 1) / alignment * alignment,
+            arena_.size() - alignment};
   }
   [[nodiscard]] std::span<std::byte> staging() noexcept override { return staging_; }
   [[nodiscard]] bool lock_pages(std::span<std::byte>) noexcept override {
