@@ -94,9 +94,9 @@ BUGS = [
      "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size - ({bug} && size != 0 ? 1 : 0));\n"),
     ("device-reply-too-early", "a device says that a reply is there before it has written it",
      "include/ham/device/mailbox.hpp",
-     "  if (size <= sizeof what) {\n",
+     "  if (const std::int64_t at_ns = link.arrival_ns(); at_ns != 0)\n",
      "  if ({bug}) link.write_word(slot.what, what);\n"
-     "  if (size <= sizeof what) {\n"),
+     "  if (const std::int64_t at_ns = link.arrival_ns(); at_ns != 0)\n"),
     ("device-last-barrier", "a block replies while some of its threads still execute the call",
      "include/ham/device/loop.hpp",
      "    run_common_part(with, unit, own);\n    unit.sync_block();\n",
