@@ -13,9 +13,9 @@ class engine;
 inline constinit std::atomic<std::uint32_t> calls_on_devices{0};
 
 /// Takes replies of the device of that node, if it has one that has calls. True: there was one. Without locks of the
-/// engine; any thread.
-bool poll_device(const engine& at);
+/// engine; any thread. Not inlined: nodes without a device shall not pay for it where they wait for answers.
+[[gnu::noinline, gnu::cold]] bool poll_device(const engine& at);
 /// The node goes to sleep: nobody calls poll_device until it wakes up.
-void leave_device_alone(const engine& at);
+[[gnu::noinline, gnu::cold]] void leave_device_alone(const engine& at);
 
 }  // namespace ham::detail
