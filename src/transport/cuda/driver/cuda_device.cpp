@@ -99,7 +99,7 @@ class cuda_device final : public device_driver {
   }
 
   [[nodiscard]] residency state() noexcept override {
-    if (failed_ != cudaSuccess || has_trapped()) return residency::failed;
+    if (failed_ != cudaSuccess || trapped() != nullptr) return residency::failed;
     const cudaError_t now = cudaStreamQuery(stream_);
     if (now == cudaSuccess) return residency::absent;
     if (now == cudaErrorNotReady) return residency::resident;
@@ -107,10 +107,9 @@ class cuda_device final : public device_driver {
     return residency::failed;
   }
   [[nodiscard]] failure_report failure() override {
-    for (wire::call_queue& one : queues()) {
-      if (wire::acquire(one.trapped) == 0) continue;
-      const std::size_t length = ::strnlen(one.trap_reason, sizeof one.trap_reason);
-      return {"trap() was called: " + std::string(one.trap_reason, length), {wire::executed_function(one)}};
+    if (const wire::call_queue* const one = trapped(); one != nullptr) {
+      const std::size_t length = ::strnlen(one->trap_reason, sizeof one->trap_reason);
+      return {"trap() was called: " + std::string(one->trap_reason, length), {wire::executed_function(*one)}};
     }
     failure_report report{describe(failed_), {}};
     for (wire::call_queue& one : queues()) {
@@ -134,10 +133,11 @@ class cuda_device final : public device_driver {
   }
 
  private:
-  [[nodiscard]] bool has_trapped() noexcept {
-    for (wire::call_queue& one : queues())
-      if (wire::acquire(one.trapped) != 0) return true;
-    return false;
+  /// The queue of a block whose function has called trap(); nullptr: none has.
+  [[nodiscard]] const wire::call_queue* trapped() noexcept {
+    for (const wire::call_queue& one : queues())
+      if (wire::acquire(one.trapped) != 0) return &one;
+    return nullptr;
   }
   static void check_code(int error) { check(static_cast<cudaError_t>(error), "the application's code for GPUs"); }
 
