@@ -11,6 +11,7 @@
 namespace {
 
 using namespace ham::peers;
+using namespace ham_peers;
 
 /// Of the abstract namespace: no file is left behind.
 std::string address() { return "unix-abstract:ham-peers-grpc-" + std::to_string(::getpid()); }
