@@ -48,16 +48,11 @@ bool call_table::abandon(call_slot& slot, errors_told tell) noexcept {
   return pending;
 }
 
-bool call_table::attach(call_slot& slot, continuation* what) noexcept {
-  {
-    std::lock_guard guard(waiter_);
-    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {
-      what->next = slot.then;
-      slot.then = what;
-      return false;
-    }
-  }
-  due_.push(what);
+/// False: it has settled.
+bool call_table::add_continuation(call_slot& slot, continuation* what) noexcept {
+  if (slot.state.load(std::memory_order_relaxed) != slot_state::pending) return false;
+  what->next = slot.then;
+  slot.then = what;
   return true;
 }
 

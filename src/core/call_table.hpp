@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 #include "core/deadline_queue.hpp"
@@ -20,8 +21,10 @@ enum class errors_told : bool { no, yes };
 using unobserved_reporter = continuation* (*)(engine& owner, node_t node, const msg::handler_entry& function,
                                               std::exception_ptr why) noexcept;
 
-/// A call settles under the receiving lock, so that a continuation is neither lost nor run twice. Who settles something
-/// runs what is due() afterwards, without the lock.
+/// A call settles under the receiving lock, so that a continuation is neither lost nor run twice; or, by a reply that
+/// the thread of its future has read itself, under the `reading` lock of its node's place (reply_reader), which all
+/// take who may settle it, or attach something, otherwise. Who settles something runs what is due() afterwards, without
+/// the lock.
 class call_table {
  public:
   /// `owner`: what futures find by their slots.
@@ -46,7 +49,20 @@ class call_table {
   /// Nobody asks for the result any more. False: it has settled, or something is attached to it, which is to run.
   [[nodiscard]] bool abandon(call_slot& slot, errors_told tell = errors_told::yes) noexcept;
   /// What runs when the call settles. True: it has settled, and `what` is due.
-  [[nodiscard]] bool attach(call_slot& slot, continuation* what) noexcept;
+  [[nodiscard]] bool attach(call_slot& slot, continuation* what) noexcept {
+    return attach(slot, what, [](node_t, auto add) { add(); });
+  }
+  /// The same. `alone(node, add)` calls add() while nobody else settles calls to that node.
+  template <class Alone>
+  [[nodiscard]] bool attach(call_slot& slot, continuation* what, Alone alone) noexcept {
+    bool pending = false;
+    {
+      std::lock_guard guard(waiter_);
+      alone(slot.node.load(std::memory_order_relaxed), [&] { pending = add_continuation(slot, what); });
+    }
+    if (!pending) due_.push(what);
+    return !pending;
+  }
   /// The slot of an id, or nullptr.
   [[nodiscard]] call_slot* find(std::uint32_t call) const noexcept { return slots_.find(call); }
   /// The call is on its way.
@@ -110,13 +126,17 @@ class call_table {
   [[nodiscard]] call_slot* oldest_to(node_t node) noexcept;
   /// Fails what was marked as unanswered.
   void fail_unanswered(const std::exception_ptr& why) noexcept;
-  /// Whether a call is pending for which `is_meant(slot)` is true. The receiving lock is held.
-  template <class IsMeant>
-  [[nodiscard]] bool has_pending(IsMeant is_meant) {
+  /// Whether a call is pending for which `is_meant(slot)` is true. `alone`: as of attach.
+  template <class Alone, class IsMeant>
+  [[nodiscard]] bool has_pending(Alone alone, IsMeant is_meant) {
     bool found = false;
     slots_.for_each([&](call_slot& slot) {
-      const bool waits = slot.reply_due.load(std::memory_order_acquire) && slot.state.load() == slot_state::pending;
-      found = found || (waits && is_meant(slot));
+      if (!slot.reply_due.load(std::memory_order_acquire)) return;
+      const node_t node = slot.node.load(std::memory_order_relaxed);
+      alone(node, [&] {
+        const bool waits = slot.reply_due.load(std::memory_order_acquire) && slot.state.load() == slot_state::pending;
+        found = found || (waits && slot.node.load(std::memory_order_relaxed) == node && is_meant(slot));
+      });
     });
     return found;
   }
@@ -136,9 +156,19 @@ class call_table {
   /// Calls expire(slot) for each pending call whose deadline has passed.
   template <class Expire>
   void expire(std::int64_t now_ns, Expire expire) noexcept {
-    if (deadlines_.unlisted_due(now_ns)) expire_unlisted(now_ns, expire);
+    this->expire(
+        now_ns, [](node_t, auto look) { look(); }, expire);
+  }
+  /// The same, each within `alone(node, look)`, which calls look() while nobody else settles calls to that node.
+  template <class Alone, class Expire>
+  void expire(std::int64_t now_ns, Alone alone, Expire expire) noexcept {
+    if (deadlines_.unlisted_due(now_ns)) expire_unlisted(now_ns, alone, expire);
     while (const auto call = deadlines_.pop_due(now_ns)) {
-      if (call_slot* const slot = slots_.find(*call)) expire_one(*slot, now_ns, expire);
+      call_slot* const slot = slots_.find(*call);
+      if (slot == nullptr) continue;
+      alone(slot->node.load(std::memory_order_relaxed), [&] {
+        if (slot->id.load(std::memory_order_relaxed) == *call) expire_one(*slot, now_ns, expire);
+      });
     }
   }
 
@@ -146,6 +176,7 @@ class call_table {
   void detach_after_fork(const std::exception_ptr& why) noexcept;
 
  private:
+  [[nodiscard]] static bool add_continuation(call_slot& slot, continuation* what) noexcept;
   [[noreturn]] static void throw_full();
   [[noreturn]] static void throw_no_call();
   void drop_reply(call_slot& slot) noexcept;
@@ -174,15 +205,22 @@ class call_table {
     expire(slot);
   }
   /// All slots, for the sake of calls that are not listed.
-  template <class Expire>
-  void expire_unlisted(std::int64_t now_ns, Expire expire) noexcept {
+  template <class Alone, class Expire>
+  void expire_unlisted(std::int64_t now_ns, Alone alone, Expire expire) noexcept {
     std::int64_t next = base::never_ns;
-    slots_.for_each([&](call_slot& slot) {
+    const auto look = [&](call_slot& slot) {
       if (!slot.reply_due.load(std::memory_order_acquire) || slot.deadline_ns == 0) return;
       if (slot.deadline_ns > now_ns)
         next = std::min(next, slot.deadline_ns);
       else
         expire_one(slot, now_ns, expire);
+    };
+    slots_.for_each([&](call_slot& slot) {
+      if (!slot.reply_due.load(std::memory_order_acquire)) return;
+      const node_t node = slot.node.load(std::memory_order_relaxed);
+      alone(node, [&] {
+        if (slot.node.load(std::memory_order_relaxed) == node) look(slot);
+      });
     });
     deadlines_.set_unlisted(next);
   }

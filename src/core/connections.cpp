@@ -113,6 +113,7 @@ void connections::receive_last_answers(peer& who) noexcept {
 
 void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   if (who.state.load() == peer_state::lost || who.node == of_.own.node) return;
+  who.end_shared_reading();  // also of its last answers
   receive_last_answers(who);
   if (who.state.load() == peer_state::lost) return;
   const last_events last = last_events_before(who, how);

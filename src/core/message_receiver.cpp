@@ -153,6 +153,18 @@ void message_receiver::receive(transport::endpoint& from, const transport::frame
   }
 }
 
+void message_receiver::receive_reply(transport::endpoint& from, peer& who, const transport::frame& frame) {
+  from.expect_send();
+  who.bytes_received.count(frame.payload.size());
+  try {
+    settle_reply(who, frame_header::decode(frame.head).id(), false, frame.payload);
+  } catch (...) {
+    from.release();
+    throw;
+  }
+  from.release();
+}
+
 /// Of a frame, which is long only where the medium has memory for long messages. Throws ham::protocol_error.
 void message_receiver::notice_long(const transport::endpoint& from, std::size_t size) {
   if (size <= long_message) [[likely]]
@@ -162,13 +174,22 @@ void message_receiver::notice_long(const transport::endpoint& from, std::size_t 
   node_.used_long_memory();
 }
 
+/// Its frame has been released.
 void message_receiver::receive_message(peer& from, frame_header head, std::span<const std::byte> payload) {
   switch (head.kind()) {
     case wire_kind::call:
     case wire_kind::batch: of_.calls.take(from, head, payload); return;
-    case wire_kind::reply: settle_reply(from, head.id(), false, payload); return;
-    case wire_kind::reply_error: settle_reply(from, head.id(), true, payload); return;
-    case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
+    case wire_kind::reply:
+    case wire_kind::reply_error: {
+      const settling_alone alone(from);
+      settle_reply(from, head.id(), head.kind() == wire_kind::reply_error, payload);
+      return;
+    }
+    case wire_kind::batch_reply: {
+      const settling_alone alone(from);
+      receive_batch_reply(from, payload);
+      return;
+    }
     case wire_kind::hello:
       of_.greetings.receive_greeting(from, payload);
       if (from.state.load() == peer_state::ready) node_.welcome(from);

@@ -62,6 +62,9 @@ class message_receiver {
 
   /// A frame that was polled. Releases it. While a call runs the endpoint may be lost and destroyed.
   void receive(transport::endpoint& from, const transport::frame& frame);
+  /// The same for the reply to a call that its future's thread waits for, and has found itself (reply_reader): without
+  /// the receiving lock, with the `reading` lock of the peer's place. Throws ham::protocol_error.
+  void receive_reply(transport::endpoint& from, peer& who, const transport::frame& frame);
   /// Whether a frame counts although its sender is lost: it is, or belongs to, an answer, or is for another node.
   [[nodiscard]] static bool outlives_sender(const transport::frame& frame);
   /// A reply that a fault has held back; what has become of its call meanwhile does not matter.

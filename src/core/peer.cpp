@@ -157,14 +157,23 @@ void peer::show_restart(node_t number, std::uint64_t restarts) noexcept {
   row->restarts.store(static_cast<std::uint32_t>(restarts), std::memory_order_relaxed);
 }
 
+void peer::end_shared_reading() noexcept {
+  if (to == nullptr || to->shared() == nullptr) return;
+  place.reading.lock();
+  to->share_reading(nullptr);
+  place.reading.unlock();
+}
+
 message_list peer::disconnect() noexcept {
   row->now.store(static_cast<std::uint32_t>(base::counter_row::state::lost), std::memory_order_release);
   transport::endpoint* const gone = to;
-  sending.lock();  // nobody is in the middle of a message to it any more
+  place.reading.lock();  // nobody follows the pointer
+  sending.lock();        // nobody is in the middle of a message to it any more
   message_list left = unsent.take();
   gone->close(about.loss());
   to = &no_endpoint::instance();
   sending.unlock();
+  place.reading.unlock();
   gone->user = nullptr;  // nothing of it is looked at
   return left;
 }

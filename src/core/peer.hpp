@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "base/own_counters.hpp"
+#include "base/recursive_spin_lock.hpp"
 #include "core/frame_header.hpp"
 #include "core/no_endpoint.hpp"
 #include "core/outbox.hpp"
@@ -98,6 +99,9 @@ struct alignas(base::cache_line_bytes) peer_place {
   base::biased_lock sending;  ///< of the node that is here; its record stays here while the lock is held
   /// Threads that use a record which is, or was, here. Not on the line that every call writes.
   alignas(base::cache_line_bytes) std::atomic<std::uint32_t> holders{0};
+  /// Of who reads frames of the node that is here, once threads that wait for it do so by themselves (reply_reader). A
+  /// record that is found while it is held stays, and so does its endpoint.
+  alignas(base::cache_line_bytes) base::recursive_spin_lock reading;
 };
 
 struct peer {
@@ -112,7 +116,7 @@ struct peer {
   /// Whether nobody uses it any more; its place has another record. The receiving lock is held.
   [[nodiscard]] bool unused() const noexcept {
     return executor == nullptr && waiting == 0 && users.load(std::memory_order_acquire) == 0 &&
-           place.holders.load(std::memory_order_seq_cst) == 0;
+           place.holders.load(std::memory_order_seq_cst) == 0 && !place.reading.held();
   }
 
   // ---- sending: under `sending`, unless said otherwise
@@ -180,6 +184,8 @@ struct peer {
   bool trim_if_free() noexcept;
   /// Takes back a call that waits in the outbox, of which nothing has left. Takes the lock.
   [[nodiscard]] bool withdraw_call(std::uint32_t id) noexcept;
+  /// Only who has the receiving lock reads its frames from now on. The receiving lock is held.
+  void end_shared_reading() noexcept;
   /// The node is lost, because of `loss`: closes its endpoint, and gives what has not left, or not all of it. Takes the
   /// lock. The receiving lock is held.
   [[nodiscard]] message_list disconnect() noexcept;
@@ -201,8 +207,8 @@ struct peer {
   std::atomic<peer_state> state{peer_state::unknown};
   std::atomic<bool> failed{false};                   ///< broke the rules: nothing more of it is looked at
   std::atomic<peer_end> unreported{peer_end::none};  ///< its end, for which there was no memory for an event
-  /// Set before `greeting`; no_endpoint when it was lost. Followed under `sending` or the receiving lock only, under
-  /// both of which it changes: the transport may destroy an endpoint that no peer has.
+  /// Set before `greeting`; no_endpoint when it was lost. Followed under `sending`, the place's `reading` or the
+  /// receiving lock only, under all of which it changes: the transport may destroy an endpoint that no peer has.
   endpoint_pointer to;
   std::size_t max_payload = 0;                    ///< of what goes into the ring of `to`; the rest is long
   std::uint64_t max_message = UINT64_MAX;         ///< what the node takes, as it says; set before `ready`
@@ -244,6 +250,27 @@ struct peer {
  private:
   [[nodiscard]] std::uint32_t translate_key(msg::handler_entry& function, std::uint32_t known, node_t self) const;
   void begin_queued_reply(std::size_t size, reply_room& out);
+};
+
+/// While it lives, no thread that waits settles a call to the node by itself. The receiving lock is held.
+class settling_alone {
+ public:
+  explicit settling_alone(peer& who) noexcept {
+    const transport::endpoint* const to = who.to;
+    if (to != nullptr && to->shared() != nullptr) [[unlikely]]
+      lock_ = to->shared();
+    if (lock_ != nullptr) [[unlikely]]
+      lock_->lock();
+  }
+  settling_alone(const settling_alone&) = delete;
+  settling_alone& operator=(const settling_alone&) = delete;
+  ~settling_alone() {
+    if (lock_ != nullptr) [[unlikely]]
+      lock_->unlock();
+  }
+
+ private:
+  base::recursive_spin_lock* lock_ = nullptr;
 };
 
 /// Keeps the record of a peer from being freed, for a thread that has no lock. Not its endpoint.

@@ -38,6 +38,7 @@ struct peer_traffic {
 /// - hold the `sending` lock of its place, under which it was found and under which places change hands,
 /// - hold the receiving lock, under which records are freed,
 /// - hold it (peer_hold),
+/// - hold the `reading` lock of its place,
 /// - execute a call of it, or have one waiting, which the record counts.
 /// Of nodes that were lost the latest keep their records, for what is said of them. A job that goes on replacing nodes
 /// keeps no more: who calls an older one finds, as of a node that it has never met, that it is not there.
@@ -88,6 +89,19 @@ class peer_table {
     peer_hold who = hold_place_of(node);
     return node >= 0 && who && who->node == node ? std::move(who) : peer_hold();
   }
+  /// The record of `node` with the `reading` lock of its place, if that is free; nullptr: nothing is locked.
+  [[nodiscard]] peer* try_reading(node_t node) noexcept {
+    const std::size_t at = index_of(node);
+    if (at >= used_.load(std::memory_order_acquire)) [[unlikely]]
+      return nullptr;
+    peer_place& where = places_[at];
+    if (!where.reading.try_lock()) return nullptr;
+    peer* const who = where.who.load(std::memory_order_seq_cst);
+    if (who->node == node) [[likely]]
+      return who;
+    where.reading.unlock();
+    return nullptr;
+  }
   /// Calls visit(peer) for each one, holding it.
   template <class Visit>
   void for_each_held(Visit visit) const {
@@ -136,6 +150,7 @@ class peer_table {
   /// In a child after fork: whoever held the lock is not there, and nothing is sent any more.
   void detach_after_fork() noexcept {
     base::renew(mutex_);
+    for (std::size_t at = 0; at < used_.load(); ++at) base::renew(places_[at].reading);
     filled_outboxes_.store(0);
   }
   /// Records that have lost their place and are still used.

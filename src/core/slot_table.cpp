@@ -1,7 +1,23 @@
 // Growth and end of the table of pending calls.
 #include "core/slot_table.hpp"
 
+#include <mutex>
+
 namespace ham::inline v1::detail {
+
+slot_table::chain slot_table::chain::cut(std::size_t most) noexcept {
+  chain some;
+  some.first = first;
+  call_slot* last = nullptr;
+  while (first != nullptr && some.count != most) {
+    last = first;
+    first = reinterpret_cast<call_slot*>(last->then);
+    ++some.count;
+    --count;
+  }
+  if (last != nullptr) last->then = nullptr;
+  return some;
+}
 
 bool slot_table::grow() {
   // The very last id means "no reply" on the wire, so the last chunk is never used.
@@ -12,22 +28,34 @@ bool slot_table::grow() {
     call_slot& slot = part->slots[i];
     slot.id.store(first + static_cast<std::uint32_t>(i), std::memory_order_relaxed);
     slot.owner = owner_;
-    slot.then = reinterpret_cast<continuation*>(free_);
-    free_ = &slot;
+    free_.push(slot);
   }
   chunks_[used_chunks_++].store(part, std::memory_order_release);
   return true;
 }
 
-bool slot_table::grow_or_unlock() {
-  try {
-    if (grow()) return true;
-  } catch (const std::bad_alloc&) {
-    lock_.unlock();
-    throw;
+/// The list of the calling thread is empty, and locked.
+call_slot* slot_table::claim_of_others(free_list& mine) {
+  {
+    const std::unique_lock held(mine.lock, std::adopt_lock);
+    const std::lock_guard guard(lock_);
+    if (free_.first != nullptr || grow()) {
+      mine.slots = free_.cut(list_slots);
+      return mine.slots.pop();
+    }
   }
-  lock_.unlock();
-  return false;
+  for (free_list& one : lists_) {
+    const std::lock_guard guard(one.lock);
+    if (one.slots.first != nullptr) return one.slots.pop();
+  }
+  return nullptr;
+}
+
+/// The list is locked.
+void slot_table::give_some(free_list& mine) noexcept {
+  chain some = mine.slots.cut(list_slots);
+  const std::lock_guard guard(lock_);
+  while (some.first != nullptr) free_.push(*some.pop());
 }
 
 slot_table::~slot_table() {

@@ -1,4 +1,5 @@
-// The table of pending calls: preallocated in chunks, found by id in two array accesses.
+// The table of pending calls: preallocated in chunks, found by id in two array accesses. Threads have lists of free
+// slots of their own, as long as there are not too many threads.
 #pragma once
 
 #include <array>
@@ -6,7 +7,9 @@
 #include <memory>
 
 #include "base/biased_lock.hpp"
+#include "base/cpu.hpp"
 #include "base/renew.hpp"
+#include "base/thread_identity.hpp"
 #include "ham/offload/detail/slot.hpp"
 
 namespace ham::inline v1::detail {
@@ -23,20 +26,23 @@ class slot_table {
   slot_table(const slot_table&) = delete;
   slot_table& operator=(const slot_table&) = delete;
 
-  /// A free slot, or nullptr if a million calls are pending. State and contents are the caller's to set.
+  /// A free slot, or nullptr if a million calls are pending. State and contents are the caller's to set. Throws
+  /// std::bad_alloc.
   [[nodiscard]] call_slot* claim() {
-    lock_.lock();
-    if (free_ == nullptr && !grow_or_unlock()) [[unlikely]]
-      return nullptr;
-    call_slot* slot = free_;
-    free_ = reinterpret_cast<call_slot*>(slot->then);
-    slot->then = nullptr;
-    lock_.unlock();
+    free_list& mine = list_of_thread();
+    mine.lock.lock();
+    if (mine.slots.first == nullptr) [[unlikely]]
+      return claim_of_others(mine);
+    call_slot* const slot = mine.slots.pop();
+    mine.lock.unlock();
     return slot;
   }
 
   /// In a child after fork: whoever held the lock is not there.
-  void renew_lock() noexcept { base::renew(lock_); }
+  void renew_lock() noexcept {
+    base::renew(lock_);
+    for (free_list& one : lists_) base::renew(one.lock);
+  }
 
   /// Takes back a slot whose table has gone: the last one of a chunk takes the chunk along.
   static void release_left_over(call_slot& slot) noexcept;
@@ -47,11 +53,13 @@ class slot_table {
     slot.orphan = false;
     slot.fault = 0;
     slot.reply_due.store(false, std::memory_order_relaxed);
-    lock_.lock();
+    free_list& mine = list_of_thread();
+    mine.lock.lock();
     slot.id.store(slot.id.load(std::memory_order_relaxed) + (1U << index_bits), std::memory_order_relaxed);
-    slot.then = reinterpret_cast<continuation*>(free_);
-    free_ = &slot;
-    lock_.unlock();
+    mine.slots.push(slot);
+    if (mine.slots.count > 2 * list_slots) [[unlikely]]
+      give_some(mine);
+    mine.lock.unlock();
   }
 
   /// The slot of an id from a peer, or nullptr.
@@ -82,12 +90,43 @@ class slot_table {
     std::atomic<std::size_t> left_over{0};     // slots in use by futures that outlive the table
   };
 
+  static constexpr std::size_t lists = 16;
+  static constexpr std::size_t list_slots = 32;  ///< move between a list and the others at a time
+
+  /// Slots that are linked by what follows them.
+  struct chain {
+    call_slot* first = nullptr;
+    std::size_t count = 0;
+
+    void push(call_slot& slot) noexcept {
+      slot.then = reinterpret_cast<continuation*>(first);
+      first = &slot;
+      ++count;
+    }
+    call_slot* pop() noexcept {
+      call_slot* const slot = first;
+      first = reinterpret_cast<call_slot*>(slot->then);
+      slot->then = nullptr;
+      --count;
+      return slot;
+    }
+    /// The first ones, in their order.
+    chain cut(std::size_t most) noexcept;
+  };
+  struct alignas(base::cache_line_bytes) free_list {
+    base::biased_lock lock;
+    chain slots;
+  };
+
+  [[nodiscard]] free_list& list_of_thread() noexcept { return lists_[base::thread_number() % lists]; }
   bool grow();
-  bool grow_or_unlock();
+  call_slot* claim_of_others(free_list& mine);
+  void give_some(free_list& mine) noexcept;
 
   engine* owner_;
-  base::biased_lock lock_;
-  call_slot* free_ = nullptr;
+  std::array<free_list, lists> lists_;
+  base::biased_lock lock_;  ///< of what follows; taken behind that of a list
+  chain free_;              ///< in none of the lists
   std::size_t used_chunks_ = 0;
   std::array<std::atomic<chunk*>, max_chunks> chunks_{};
 };

@@ -27,6 +27,9 @@ struct thread_state {
   void* context = nullptr;    ///< whose calls it executes, if it is the thread of one
   call_stop* stop = nullptr;  ///< of the call that it executes at `stop_depth`, if that can be stopped
   unsigned stop_depth = 0;
+  unsigned polls_left = 0;    ///< for replies alone, before it tries again to poll all endpoints
+  unsigned refusals = 0;      ///< of the receiving lock, while it cannot poll for a reply alone
+  bool polled_alone = false;  ///< for a reply, since it has polled all endpoints
 
   /// Of the innermost call; nullptr: it cannot be stopped.
   [[nodiscard]] call_stop* innermost_stop() const noexcept { return depth == stop_depth ? stop : nullptr; }

@@ -16,7 +16,7 @@ constexpr std::int64_t min_spin_ns = 3'000;
 constexpr std::int64_t waking_spin_ns = 400'000;
 constexpr std::int64_t oversubscribed_spin_ns = 1'500;
 constexpr std::int64_t max_park_ns = 1'000'000;
-constexpr std::int64_t max_park_beside_standby_ns = 100'000;  // what a call waits if the context's thread computes
+constexpr std::int64_t max_park_beside_poller_ns = 100'000;  // what a call waits if that thread computes
 
 /// Calls that are set aside wait for the thread that executes their peer's.
 bool may_execute() noexcept { return this_thread.depth != 0 && !this_thread.only_receives; }
@@ -83,11 +83,11 @@ void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, con
     node_.finish_progress();
     base::yield();
     return;
-  } else if (this_thread.depth == 0 && !node_.has_deferred() && standby_polls()) {
-    // A context is being called, call after call: its thread receives, and shall not find this one asleep with the
-    // lock.
+  } else if (this_thread.depth == 0 && !node_.has_deferred() && (standby_polls() || others_poll_alone())) {
+    // Another thread calls, or a context is called, call after call: that thread receives, and shall not find this one
+    // asleep with the lock.
     node_.finish_progress();
-    park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns), takes_over);
+    park(done, std::min(until_ns, base::now_ns() + max_park_beside_poller_ns), takes_over);
     return;
   }
   rouse();
@@ -107,6 +107,13 @@ bool waiter::must_execute() const noexcept {
   if (!node_.has_deferred()) return false;
   return may_execute() ||
          (this_thread.depth == 0 && !this_thread.only_receives && standby_ != nullptr && standby_->is_polling());
+}
+
+bool waiter::others_poll_alone() noexcept {
+  const void* const who = polls_alone_.load(std::memory_order_relaxed);
+  if (who == nullptr) return false;
+  polls_alone_.store(nullptr, std::memory_order_relaxed);
+  return who != base::thread_identity();
 }
 
 bool waiter::standby_polls() noexcept { return standby_ != nullptr && standby_->polls(); }
@@ -135,7 +142,7 @@ void waiter::park(const std::function<bool()>& done, std::int64_t until_ns, bool
   const bool executes = may_execute();
   const base::traced_time asleep(base::trace_kind::slept);
   parking_.wait([&] { return done() || (executes && node_.has_deferred()); },
-                std::min(until_ns, base::now_ns() + (beside_standby ? max_park_beside_standby_ns : max_park_ns)));
+                std::min(until_ns, base::now_ns() + (beside_standby ? max_park_beside_poller_ns : max_park_ns)));
 }
 
 void waiter::detach_after_fork() noexcept {

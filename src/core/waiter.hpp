@@ -10,8 +10,10 @@
 
 #include "base/biased_lock.hpp"
 #include "base/clock.hpp"
+#include "base/cpu.hpp"
 #include "base/home_core.hpp"
 #include "base/own_counters.hpp"
+#include "base/thread_identity.hpp"
 #include "core/event_wait.hpp"
 #include "core/loop_event.hpp"
 #include "core/parking.hpp"
@@ -40,6 +42,12 @@ class waiter {
       lock_contended();
   }
   void unlock() noexcept { receiving_.unlock(); }
+  /// The calling thread has polled for a reply alone, and perhaps goes on so: who has the lock does not sleep with it,
+  /// or would be woken by what comes for this thread.
+  void note_polling_alone() noexcept {
+    if (polls_alone_.load(std::memory_order_relaxed) == nullptr) [[unlikely]]
+      polls_alone_.store(base::thread_identity(), std::memory_order_relaxed);
+  }
   /// With the lock, before transports are polled, changed or armed: the node does not sleep (for an event loop) any
   /// more.
   void rouse() noexcept {
@@ -136,6 +144,7 @@ class waiter {
   void park(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over);
   [[nodiscard]] bool must_execute() const noexcept;
   [[nodiscard]] bool standby_polls() noexcept;
+  [[nodiscard]] bool others_poll_alone() noexcept;
   void notify_finished() noexcept;
   void notify_all() noexcept;
   void end_loop_sleep() noexcept;
@@ -152,9 +161,11 @@ class waiter {
   waiting_node& node_;
   base::own_counters* const counters_;
   standby_receiver* standby_ = nullptr;
-  base::biased_lock receiving_;
+  /// On a line of its own: who polls writes it all the time, and what follows is read by threads that poll alone.
+  alignas(base::cache_line_bytes) base::biased_lock receiving_;
   std::atomic<int> lock_waiters_{0};  ///< threads that must have the lock before anyone sleeps with it
-  std::atomic<bool> sleeping_{false};
+  alignas(base::cache_line_bytes) std::atomic<bool> sleeping_{false};
+  std::atomic<const void*> polls_alone_{nullptr};  ///< a thread that does, since this was last asked
   std::atomic<std::int64_t> spin_ns_{max_spin_ns};
   std::atomic<std::uint64_t> sleeps_{0};
   parking parking_;

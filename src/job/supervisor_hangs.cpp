@@ -46,6 +46,7 @@ std::vector<supervisor::hanging> supervisor::find_hanging() {
     for (auto& [number, one] : nodes_) {
       const std::int64_t limit = one.how->hang_after.count();
       if (limit <= 0 || one.due) continue;
+      const settling_alone nobody_else(host_.peers.at_place_of(one.process));
       const call_slot* const slot = host_.calls.oldest_to(one.process);
       const auto call = slot == nullptr ? std::nullopt : std::optional(slot->id.load(std::memory_order_relaxed));
       if (!one.hang.overdue(call, now, limit)) continue;

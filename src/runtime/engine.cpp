@@ -104,6 +104,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       batches_out(calls_out, calls, self),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
       receiver_(*this, {*table_, calls_in, calls, greetings, &faults, self}),
+      replies_alone_({peers, calls, receiver_, self, &faults}),
       forwarder_(*this, self, ways, peers, replies),
       no_memory_(std::make_exception_ptr(std::bad_alloc())) {
   own.to = &self_endpoint_;
@@ -254,7 +255,17 @@ void engine::end_transfers() noexcept {
 // ---- progress
 
 bool engine::progress(const call_slot* awaited) {
-  if (!waits.try_lock_to_poll()) return continuations.due() && continuations.run();
+  if (this_thread.polls_left != 0) [[unlikely]] {
+    --this_thread.polls_left;
+    const polled_reply seen = awaited == nullptr ? polled_reply::elsewhere : poll_alone(*awaited);
+    if (seen == polled_reply::nothing) return false;
+    if (seen == polled_reply::settled) return true;
+    this_thread.polls_left = 0;
+  }
+  if (!waits.try_lock_to_poll()) [[unlikely]]
+    return progress_beside_other(awaited);
+  if (this_thread.polled_alone) [[unlikely]]
+    end_polling_alone(awaited);
   waits.rouse();
   bool any = false;
   if (events.pending()) [[unlikely]]
@@ -274,6 +285,47 @@ bool engine::progress(const call_slot* awaited) {
   if (calls_on_devices.load(std::memory_order_relaxed) != 0) [[unlikely]]
     any = poll_device(*this) || any;
   return any;
+}
+
+/// Another thread polls all endpoints. This one can poll for what it waits for.
+bool engine::progress_beside_other(const call_slot* awaited) {
+  constexpr unsigned polls = 256;          // some us; then it tries to poll all endpoints again
+  constexpr unsigned patient_rounds = 16;  // another thread that only passes by is no reason
+  switch (awaited == nullptr ? polled_reply::elsewhere : poll_alone(*awaited)) {
+    case polled_reply::settled: this_thread.polls_left = polls; return true;
+    case polled_reply::nothing: this_thread.polls_left = polls; return false;
+    case polled_reply::unshared:
+      if (++this_thread.refusals < patient_rounds) break;
+      this_thread.refusals = 0;
+      locked([&] { static_cast<void>(replies_alone_.share(*awaited)); });
+      break;
+    case polled_reply::elsewhere: break;
+  }
+  return continuations.due() && continuations.run();
+}
+
+polled_reply engine::poll_alone(const call_slot& awaited) {
+  const node_t node = awaited.node.load(std::memory_order_relaxed);
+  polled_reply seen = polled_reply::settled;
+  try {
+    seen = replies_alone_.poll(awaited);
+  } catch (const std::exception& problem) {
+    locked([&] {
+      if (peers.has(node)) fail_peer(peers[node], problem.what());
+    });
+  }
+  if (seen == polled_reply::nothing || seen == polled_reply::settled) {
+    this_thread.polled_alone = true;
+    waits.note_polling_alone();
+  }
+  if (seen == polled_reply::settled && continuations.due()) continuations.run();
+  return seen;
+}
+
+/// The receiving lock is held.
+void engine::end_polling_alone(const call_slot* awaited) noexcept {
+  this_thread.polled_alone = false;
+  if (awaited != nullptr) replies_alone_.leave_to_poll(*awaited);
 }
 
 bool engine::poll_once() {

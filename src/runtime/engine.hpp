@@ -36,6 +36,7 @@
 #include "core/relay_forwarder.hpp"
 #include "core/relay_transport.hpp"
 #include "core/replacements.hpp"
+#include "core/reply_reader.hpp"
 #include "core/routes.hpp"
 #include "core/self_endpoint.hpp"
 #include "core/settled_queue.hpp"
@@ -58,9 +59,10 @@ namespace ham::inline v1::detail {
 
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///
-/// Two kinds of lock: the receiving lock (waiter), held by whoever makes progress (polls transports, settles slots),
-/// and one `sending` per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of
-/// results under the receiving lock. A codec must not use the offload API.
+/// Three kinds of lock: the receiving lock (waiter), held by whoever makes progress (polls transports, settles slots);
+/// one `sending` per peer; and one `reading` per peer, once several threads wait for replies. User code runs under none
+/// of them, except codecs: writing runs under `sending`, reading of results under the receiving lock or `reading`. A
+/// codec must not use the offload API.
 class engine final : public called_node,
                      private connected_node,
                      private waiting_node,
@@ -180,6 +182,16 @@ class engine final : public called_node,
   /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
 
+  /// For call_table: calls look() while no other thread settles calls to a node. The receiving lock is held.
+  [[nodiscard]] auto settling_alone_with() noexcept {
+    return [this](node_t node, auto look) {
+      const settling_alone nobody_else(peers.at_place_of(node));
+      look();
+    };
+  }
+  /// What runs when a call has settled. True: it has, and `what` is due.
+  [[nodiscard]] bool attach(call_slot& slot, continuation* what) noexcept;
+
   // ---- stopping calls of this node (engine_stops.cpp)
   /// False: it has settled, or cannot be stopped. Runs what has settled.
   bool stop(call_slot& slot, offload::when_stopped how) noexcept;
@@ -194,6 +206,9 @@ class engine final : public called_node,
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
   /// something was done.
   bool progress(const call_slot* awaited);
+  [[gnu::noinline]] polled_reply poll_alone(const call_slot& awaited);
+  [[gnu::noinline]] bool progress_beside_other(const call_slot* awaited);
+  [[gnu::noinline]] void end_polling_alone(const call_slot* awaited) noexcept;
   /// Makes progress until done() or the time has come.
   template <class Done>
   bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr) {
@@ -364,6 +379,7 @@ class engine final : public called_node,
   static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
   self_endpoint self_endpoint_;
   message_receiver receiver_;
+  reply_reader replies_alone_;  ///< of threads that wait while another one polls
   relay_forwarder forwarder_;
   relay_transport* relay_ = nullptr;  ///< once it was needed; one of `transports_`
   std::exception_ptr no_memory_;

@@ -8,7 +8,7 @@ namespace ham::inline v1::detail {
 void engine::expire_deadlines(std::int64_t now) {
   if (!waits.try_lock()) return;
   waits.rouse();
-  calls.expire(now, [this](call_slot& slot) { expire(slot); });
+  calls.expire(now, settling_alone_with(), [this](call_slot& slot) { expire(slot); });
   losses.expire(now);
   while (const auto late = faults.take_due(now)) {
     if (peers.has(late->from)) receiver_.receive_held(peers[late->from], *late);

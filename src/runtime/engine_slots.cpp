@@ -15,6 +15,11 @@ void settle_background(engine& at, call_slot& slot, slot_state outcome) noexcept
   if (at.continuations.due()) at.waits.wake();  // who sleeps next runs it first
 }
 
+/// A future that is shared may be waited for by another thread, which takes the reply alone.
+bool engine::attach(call_slot& slot, continuation* what) noexcept {
+  return calls.attach(slot, what, settling_alone_with());
+}
+
 // ---- the API's way in
 
 namespace {
@@ -79,7 +84,7 @@ void attach(call_slot& slot, continuation* what) {
   engine* const at = owner_of(slot);
   if (at == nullptr)
     what->run(what);
-  else if (at->calls.attach(slot, what))
+  else if (at->attach(slot, what))
     at->continuations.run_settled();
 }
 

@@ -69,10 +69,12 @@ bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offl
            (graphs.stop(slot) || stop_group(slot, how.value_or(offload::when_stopped::at_once)));
   if (slot.id.load(std::memory_order_relaxed) != call)
     return false;  // behind the flag: it may be another call's by now
-  if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;
   const node_t node = slot.node.load(std::memory_order_relaxed);
   if (!peers.has(node)) return false;
   peer& to = peers[node];
+  const settling_alone nobody_else(to);
+  if (slot.settled() || slot.id.load(std::memory_order_relaxed) != call) return false;
+  if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;
   if (to.withdraw_call(call)) {
     slot.reply_due = false;
     calls.fail(slot, stopped_call(*table_, node, slot.function, call_outcome::not_run));

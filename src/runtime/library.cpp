@@ -140,7 +140,7 @@ void unload_here(std::uint64_t number) {
   if (at.calls_in.runs_elsewhere()) refuse_to_unload(which, "pooled calls wait or run there");
   if (group_calls_under_way() != 0) refuse_to_unload(which, "calls of groups are under way there");
   at.waits.lock();
-  const bool pending = at.calls.has_pending([&](const call_slot& slot) {
+  const bool pending = at.calls.has_pending(at.settling_alone_with(), [&](const call_slot& slot) {
     return std::find(which.entries.begin(), which.entries.end(), slot.function) != which.entries.end();
   });
   at.waits.unlock();
@@ -273,7 +273,7 @@ void unload_library(const library& what) {
   detail::engine& at = detail::engine_for(what.where());
   const msg::handler_table& table = msg::handler_table::local();
   at.waits.lock();
-  const bool pending = at.calls.has_pending([&](const ham::detail::call_slot& slot) {
+  const bool pending = at.calls.has_pending(at.settling_alone_with(), [&](const ham::detail::call_slot& slot) {
     if (slot.node.load(std::memory_order_relaxed) != what.node() || slot.function == nullptr) return false;
     const std::string name = table.pretty_name(slot.function->key());
     return std::find(what.functions().begin(), what.functions().end(), name) != what.functions().end();

@@ -1,7 +1,8 @@
 // The contract between the runtime and a transport: ordered reliable frames, one-sided memory, sleeping, death.
 //
 // A transport moves bytes between nodes and knows no message type. The runtime serialises all calls to a transport's
-// receiving side (poll, arm, disarm) with one lock, and all sends through one endpoint with another.
+// receiving side (poll, arm, disarm) with one lock, and all sends through one endpoint with another. Where an endpoint
+// allows it, threads that wait for a reply read that endpoint beside it, under a lock of its own.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
+#include "base/recursive_spin_lock.hpp"
 #include "ham/error.hpp"
 
 namespace ham::inline v1::transport {
@@ -118,6 +120,9 @@ struct stop_word {
   std::uint64_t mark = 0;
 };
 
+/// What poll_reply has found: nothing; a frame that is not the reply, which stays; the reply.
+enum class reply_poll : std::uint8_t { nothing, other, reply };
+
 /// One connection to one node.
 class endpoint {
  public:
@@ -164,6 +169,25 @@ class endpoint {
   /// Gives the polled frame back. Harmless if it was given back before.
   virtual void release() noexcept = 0;
 
+  // ---- receiving by a thread that waits for a reply, beside the one that has the receiving lock
+  /// Whether that is possible.
+  [[nodiscard]] virtual bool can_be_shared() const noexcept { return false; }
+  /// From now on frames are read by whoever has `lock`, which outlives the endpoint or is taken back before: poll()
+  /// takes it, and finds nothing if another thread has it; release() gives it back. nullptr: it is taken back. Under
+  /// the receiving lock, and under this one.
+  void share_reading(base::recursive_spin_lock* lock) noexcept { shared_ = lock; }
+  /// That lock, or nullptr. Under the receiving lock, or with the lock itself.
+  [[nodiscard]] base::recursive_spin_lock* shared() const noexcept { return shared_; }
+  /// With the lock of share_reading: polls up to `polls` times whether the next frame is of `kind`, for `call`, and has
+  /// at most `most` bytes; if so, takes it, as poll does. transport::poll polls the endpoint more seldom from now
+  /// on.
+  [[nodiscard]] virtual reply_poll poll_reply(std::uint8_t /*kind*/, std::uint32_t /*call*/, std::size_t /*most*/,
+                                              unsigned /*polls*/, frame& /*out*/) noexcept {
+    return reply_poll::other;
+  }
+  /// transport::poll polls it as any other again. Under the receiving lock.
+  virtual void leave_to_poll() noexcept {}
+
   /// Whether the peer slept when it was last sent something, and was woken: its answer will take longer. Told once; any
   /// thread.
   [[nodiscard]] bool take_woken() noexcept {
@@ -203,6 +227,16 @@ class endpoint {
     next_message_.store(line * base::cache_line_bytes + further_lines(size), std::memory_order_relaxed);
   }
 
+  /// By poll, before it reads; false: another thread reads.
+  [[nodiscard]] bool begin_reading() noexcept { return shared_ == nullptr || shared_->try_lock(); }
+  /// By release, and by poll that has found nothing: gives back what begin_reading has taken.
+  void end_reading() noexcept {
+    if (shared_ != nullptr) [[unlikely]]
+      shared_->unlock();
+  }
+  /// By release: whether the calling thread has a frame that it has not given back.
+  [[nodiscard]] bool reads() const noexcept { return shared_ == nullptr || shared_->held_by_me(); }
+
   std::uint64_t sent_ = 0;          ///< kept by commit
   std::atomic<bool> woken_{false};  ///< set by commit when it had to wake the peer
 
@@ -227,6 +261,7 @@ class endpoint {
   }
 
   std::atomic<std::uintptr_t> next_message_{0};  ///< a line, and how many further ones the last message had
+  base::recursive_spin_lock* shared_ = nullptr;
   node_t peer_;
 };
 

@@ -50,6 +50,21 @@ void ring_endpoint::fence() noexcept {
   fenced_ = !ordered_by_others_ || peer_bell_.page->orders_senders.load(std::memory_order_relaxed) == 0;
 }
 
+reply_poll ring_endpoint::poll_reply(std::uint8_t kind, std::uint32_t call, std::size_t most, unsigned polls,
+                                     frame& out) noexcept {
+  if (!attended()) attended_.store(true, std::memory_order_relaxed);
+  if (!reader_.spin(polls)) return reply_poll::nothing;
+  if (!reader_.next_is(kind, call, most)) return reply_poll::other;
+  switch (reader_.poll(out)) {
+    case ring_status::frame:
+      static_cast<void>(begin_reading());  // once more: release() gives that back
+      return reply_poll::reply;
+    case ring_status::empty: return reply_poll::nothing;
+    case ring_status::broken: malformed_.store(true, std::memory_order_relaxed);
+  }
+  return reply_poll::other;
+}
+
 // ---- stopping calls
 
 stop_word ring_endpoint::stop_word_of(std::uint32_t call) const noexcept {

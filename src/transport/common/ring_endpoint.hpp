@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <utility>
 
 #include "base/heavy_fence.hpp"
 #include "base/memory_file.hpp"
@@ -87,12 +88,51 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
   }
 
   [[nodiscard]] bool poll(frame& out) noexcept override {
+    if (!begin_reading()) [[unlikely]]
+      return false;
     const ring_status status = reader_.poll(out);
-    if (status == ring_status::broken) [[unlikely]]
-      malformed_ = true;
-    return status == ring_status::frame;
+    if (status == ring_status::frame) [[likely]]
+      return true;
+    if (status == ring_status::broken) malformed_.store(true, std::memory_order_relaxed);
+    end_reading();
+    return false;
   }
-  void release() noexcept override { reader_.release(); }
+  void release() noexcept override {
+    if (!reads()) [[unlikely]]
+      return;
+    reader_.release();
+    if (shared() != nullptr) [[unlikely]] {
+      reader_.give_back();  // whoever reads next may take long to come
+      end_reading();
+    }
+  }
+
+  // ---- reading by several threads
+  [[nodiscard]] bool can_be_shared() const noexcept override { return true; }
+  [[nodiscard]] reply_poll poll_reply(std::uint8_t kind, std::uint32_t call, std::size_t most, unsigned polls,
+                                      frame& out) noexcept override;
+  void leave_to_poll() noexcept override { attended_.store(false, std::memory_order_relaxed); }
+  /// Whether a thread that waits polls it by itself.
+  [[nodiscard]] bool attended() const noexcept { return attended_.load(std::memory_order_relaxed); }
+  /// Keeps other threads from reading, for who holds the receiving lock.
+  class reading_alone {
+   public:
+    explicit reading_alone(const ring_endpoint& of) noexcept : lock_(of.shared()) {
+      if (lock_ != nullptr) [[unlikely]]
+        lock_->lock();
+    }
+    reading_alone(reading_alone&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
+    reading_alone(const reading_alone&) = delete;
+    reading_alone& operator=(const reading_alone&) = delete;
+    reading_alone& operator=(reading_alone&&) = delete;
+    ~reading_alone() {
+      if (lock_ != nullptr) [[unlikely]]
+        lock_->unlock();
+    }
+
+   private:
+    base::recursive_spin_lock* lock_;
+  };
 
   // ---- stopping calls
   [[nodiscard]] stop_word stop_word_of(std::uint32_t call) const noexcept override;
@@ -111,7 +151,7 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
 
   // ---- for ring_transport, under the receiving lock
   [[nodiscard]] ring_reader& reader() noexcept { return reader_; }
-  [[nodiscard]] bool malformed() const noexcept { return malformed_; }
+  [[nodiscard]] bool malformed() const noexcept { return malformed_.load(std::memory_order_relaxed); }
   enum class attention : std::uint8_t { cold, arming, hot };
   attention watched = attention::cold;
   std::uint64_t last_hit = 0;
@@ -142,7 +182,9 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
   std::uint32_t self_;
   const bool ordered_by_others_;  ///< a heavy fence of the peer's reaches this process
   bool fenced_ = true;            ///< until the peer, which may not be up yet, says that it uses heavy fences
-  bool malformed_ = false;
+  std::atomic<bool> malformed_{false};
+  /// On a line of its own: read by whoever polls all rings, and written seldom.
+  alignas(base::cache_line_bytes) std::atomic<bool> attended_{false};
 };
 
 }  // namespace ham::transport

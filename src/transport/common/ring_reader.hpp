@@ -33,6 +33,14 @@ class ring_reader {
     return false;
   }
 
+  /// Whether the next frame, which is there, is short, of this kind, and for this call.
+  [[nodiscard]] bool next_is(std::uint8_t kind, std::uint32_t call, std::size_t most) const noexcept {
+    const line_head* const first = head_at(position_);
+    const std::uint32_t size_and_kind = first->size_and_kind.load(std::memory_order_relaxed);
+    return size_and_kind >> 24 == kind && (size_and_kind & size_mask) <= most &&
+           first->call.load(std::memory_order_relaxed) == call;
+  }
+
   /// The next frame, valid until release().
   [[nodiscard]] ring_status poll(frame& out) noexcept {
     give_back();

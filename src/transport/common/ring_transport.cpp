@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t blind_sleep_ns = 1'000'000;    // where a frame may come without waking anybody
 constexpr std::uint64_t frames_between_sweeps = 256;  // at the clock, of a node that is never idle
+constexpr unsigned polls_between_visits = 8;          // of rings that another thread polls, too
 
 }  // namespace
 
@@ -50,10 +51,12 @@ void ring_transport::report_ended() {
     std::erase_if(ended_, [&](ended_peer& one) {
       const std::size_t place = place_of(one.node);
       ring_endpoint* const from = place < by_place_.size() ? by_place_[place] : nullptr;
-      if (from != nullptr && from->peer() == one.node && from->state() == endpoint_state::open &&
-          !from->reader().empty()) {
-        promote(*from);
-        return false;
+      if (from != nullptr && from->peer() == one.node && from->state() == endpoint_state::open) {
+        const ring_endpoint::reading_alone alone(*from);
+        if (!from->reader().empty()) {
+          promote(*from);
+          return false;
+        }
       }
       empty.push_back(std::move(one));
       return true;
@@ -67,12 +70,15 @@ void ring_transport::report_ended() {
 endpoint* ring_transport::poll(frame& out, unsigned polls) {
   if (bell_.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
     answer_bell();
-  if (hot_.size() == 1 && arming_.empty()) [[likely]] {
+  if (hot_.size() == 1 && arming_.empty() && hot_.front()->shared() == nullptr) [[likely]] {
     ring_endpoint& only = *hot_.front();
     only.reader().give_back();
     return only.reader().spin(polls) ? look_at(only, out) : nullptr;
   }
   if (hot_.empty() && arming_.empty()) return nullptr;
+  // Whoever waits there polls itself, and has to fetch the line again after each poll of this thread.
+  const bool visits_attended = polls == 1 || ++visits_ % polls_between_visits == 0;
+  attended_left_out_ = !visits_attended;
   for (; polls != 0; --polls) {
     if (endpoint* found = look_around(out)) return found;
   }
@@ -92,7 +98,10 @@ endpoint* ring_transport::look_around(frame& out) {
   std::size_t at = cursor_;
   for (std::size_t i = 0; i < count; ++i, ++at) {
     if (at >= hot_.size()) at = 0;
+    if (hot_[at]->attended() && attended_left_out_) [[unlikely]]
+      continue;
     if (endpoint* found = look_at(*hot_[at], out)) {
+      if (hot_[at]->attended()) hot_[at]->leave_to_poll();  // whoever waited there has gone
       ++streak_;
       cursor_ = at;
       return found;
@@ -117,7 +126,10 @@ endpoint* ring_transport::look_at(ring_endpoint& one, frame& out) {
 endpoint* ring_transport::poll_arming(frame& out) {
   if (++arming_cursor_ >= arming_.size()) arming_cursor_ = 0;
   ring_endpoint& one = *arming_[arming_cursor_];
-  if (one.reader().empty()) return nullptr;
+  {
+    const ring_endpoint::reading_alone alone(one);
+    if (one.reader().empty()) return nullptr;
+  }
   promote(one);
   return look_at(one, out);
 }
@@ -146,7 +158,9 @@ void ring_transport::look_at_all() {
   if (pending_.any()) adopt_pending();
   if (any_ended_.load(std::memory_order_acquire)) report_ended();
   for (const auto& one : endpoints_) {
-    if (one->watched == attention::cold && !one->reader().empty()) promote(*one);
+    if (one->watched != attention::cold) continue;
+    const ring_endpoint::reading_alone alone(*one);
+    if (!one->reader().empty()) promote(*one);
   }
 }
 
@@ -187,6 +201,7 @@ void ring_transport::promote(ring_endpoint& one) {
   if (one.watched == attention::arming) std::erase(arming_, &one);
   one.watched = attention::hot;
   one.last_hit = ++hits_;
+  const ring_endpoint::reading_alone alone(one);
   one.reader().arm(false);
   hot_.push_back(&one);
   if (hot_.size() > max_hot) cool_oldest();
@@ -197,7 +212,10 @@ void ring_transport::cool_oldest() {
       std::min_element(hot_.begin(), hot_.end(), [](auto* a, auto* b) { return a->last_hit < b->last_hit; });
   ring_endpoint& one = **oldest;
   hot_.erase(oldest);
-  one.reader().arm(true);
+  {
+    const ring_endpoint::reading_alone alone(one);
+    one.reader().arm(true);
+  }
   one.watched = attention::arming;
   arming_.push_back(&one);
   if (arming_.size() > arming_limit_) settle_arming();
@@ -221,6 +239,7 @@ void ring_transport::settle_arming() {
     return;
   }
   std::erase_if(arming_, [](ring_endpoint* one) {
+    const ring_endpoint::reading_alone alone(*one);
     if (!one->reader().empty()) return false;  // has something: stays where it is looked at in turn
     one->watched = attention::cold;
     return true;
@@ -237,8 +256,27 @@ void ring_transport::drop(ring_endpoint& one) {
   observer_.on_broken(one.peer(), one.reason());
 }
 
+/// Keeps all threads that read by themselves from doing so while it lives.
+class ring_transport::readers_kept_out {
+ public:
+  explicit readers_kept_out(const std::vector<std::unique_ptr<ring_endpoint>>& endpoints) noexcept : of_(endpoints) {
+    for (const auto& one : of_)
+      if (one->shared() != nullptr) one->shared()->lock();
+  }
+  readers_kept_out(const readers_kept_out&) = delete;
+  readers_kept_out& operator=(const readers_kept_out&) = delete;
+  ~readers_kept_out() {
+    for (const auto& one : of_)
+      if (one->shared() != nullptr) one->shared()->unlock();
+  }
+
+ private:
+  const std::vector<std::unique_ptr<ring_endpoint>>& of_;
+};
+
 bool ring_transport::arm() {
   if (look_at_all_ns_ != base::never_ns) look_at_all();
+  const readers_kept_out alone(endpoints_);
   for (ring_endpoint* one : hot_) one->reader().arm(true);
   if (++sleeps_ == 0) ++sleeps_;
   bell_.sleeping.store(sleeps_, std::memory_order_seq_cst);

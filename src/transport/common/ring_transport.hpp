@@ -16,7 +16,8 @@
 namespace ham::inline v1::transport {
 
 /// The part that loopback and shm have in common. Looking costs the same with 1 and with 1000 quiet peers: at most
-/// eight rings are hot; the rest are armed, so that their senders set a bit that is polled for all of them at once.
+/// eight rings are hot; the rest are armed, so that their senders set a bit that is polled for all of them at once. A
+/// ring that a waiting thread reads by itself is polled now and then.
 class ring_transport : public transport {
  public:
   /// `own` and `event_fd` belong to the derived class's node and outlive this object.
@@ -51,6 +52,7 @@ class ring_transport : public transport {
     std::string reason;
   };
 
+  class readers_kept_out;
   void answer_bell();
   void look_at_all();
   void adopt_pending();
@@ -82,6 +84,8 @@ class ring_transport : public transport {
   std::size_t arming_cursor_ = 0;
   std::size_t arming_limit_ = max_arming;  // more than this many are settled together with one fence
   unsigned streak_ = 0;
+  unsigned visits_ = 0;             // polls since the start, to come round to the rings that others look at
+  bool attended_left_out_ = false;  // of this poll
   std::uint64_t hits_ = 0;
   std::uint32_t sleeps_ = 0;
   std::int64_t look_at_all_ns_ = base::never_ns;

@@ -50,19 +50,41 @@ class sim_endpoint final : public owned_endpoint {
   [[nodiscard]] std::uint64_t consumed() const noexcept override { return network_.consumed(out_); }
 
   [[nodiscard]] bool poll(frame& out) noexcept override {
-    const packet* const first = state() == endpoint_state::open ? network_.arrived(in_) : nullptr;
-    if (first == nullptr) return false;
-    polled_ = true;
-    out = {first->head, {first->payload.data(), first->size}};
-    return true;
+    if (!begin_reading()) return false;
+    if (const packet* const first = next()) {
+      take(*first, out);
+      return true;
+    }
+    end_reading();
+    return false;
+  }
+  [[nodiscard]] bool can_be_shared() const noexcept override { return true; }
+  [[nodiscard]] reply_poll poll_reply(std::uint8_t kind, std::uint32_t call, std::size_t most, unsigned /*polls*/,
+                                      frame& out) noexcept override {
+    const packet* const first = next();
+    if (first == nullptr) return reply_poll::nothing;
+    if (first->head.kind != kind || first->head.call != call || first->size > most) return reply_poll::other;
+    take(*first, out);
+    static_cast<void>(begin_reading());  // once more: release() gives that back
+    return reply_poll::reply;
   }
   /// When the next frame arrives, if one is on its way.
   [[nodiscard]] std::int64_t next_arrival_ns() const noexcept { return network_.arrival_ns(in_); }
   void release() noexcept override {
+    if (!reads()) return;
     if (std::exchange(polled_, false)) network_.take(in_);
+    end_reading();
   }
 
  private:
+  [[nodiscard]] const packet* next() const noexcept {
+    return state() == endpoint_state::open ? network_.arrived(in_) : nullptr;
+  }
+  void take(const packet& first, frame& out) noexcept {
+    polled_ = true;
+    out = {first.head, {first.payload.data(), first.size}};
+  }
+
   network& network_;
   link& out_;
   link& in_;

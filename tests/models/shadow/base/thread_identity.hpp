@@ -10,4 +10,7 @@ namespace ham::inline v1::base {
   return &identities[model::this_thread()];
 }
 
+/// They share what is divided among threads.
+[[nodiscard]] inline unsigned thread_number() noexcept { return 1; }
+
 }  // namespace ham::base
