@@ -17,7 +17,8 @@ namespace ham::inline v1::detail {
 
 batch_slot batch_sender::begin_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                        batch_owner& owner) {
-  const call_sender::placed_function where = calls_out_.place(to, function, decode);
+  call_sender::placed_function where;
+  calls_out_.place(to, function, decode, where);
   call_slot& slot = calls_.claim();
   slot.decode = decode;
   slot.function = &function;

@@ -426,34 +426,34 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
 
 // ---- batches
 
-call_sender::placed_function call_sender::place(const call_place& to, msg::handler_entry& function,
-                                                result_decoder decode) {
+void call_sender::place(const call_place& to, msg::handler_entry& function, result_decoder decode,
+                        placed_function& placed) {
   call_room decided;
   try {
-    return place_decided(to, function, decode, decided);
+    place_decided(to, function, decode, decided, placed);
   } catch (const fault_hit& hit) {
     if (hit.what.request != 0)  // or it throws, as a call without a future does
       suffer(of_.faults->rule(hit.what.request), {to, function, 0, nullptr, when_full::wait}, hit.process, decided);
-    placed_function placed = place_decided(to, function, decode, decided);
+    place_decided(to, function, decode, decided, placed);
     placed.reply_fault = hit.what.reply;
-    return placed;
   }
 }
 
-call_sender::placed_function call_sender::place_decided(const call_place& to, msg::handler_entry& function,
-                                                        result_decoder decode, call_room& decided) {
+void call_sender::place_decided(const call_place& to, msg::handler_entry& function, result_decoder decode,
+                                call_room& decided, placed_function& placed) {
   for (;;) {
     peer* const ready = lock_ready(to, function);
     if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
     std::unique_lock sending(ready->sending, std::adopt_lock);
-    const node_t process = ready->node;
+    placed.process = ready->node;
     try {
-      return {process, key_of(*ready, function, decode, decided)};
+      placed.key = key_of(*ready, function, decode, decided);
+      return;
     } catch (const must_ask&) {
       ready->note_asked();
     }
     sending.unlock();
-    node_.ask_for_functions(process, to.deadline_ns);
+    node_.ask_for_functions(placed.process, to.deadline_ns);
   }
 }
 

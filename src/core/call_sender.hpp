@@ -86,13 +86,14 @@ class call_sender {
   /// The process that a call goes to, the key under which it knows the function, and the fault that its reply is to
   /// suffer.
   struct placed_function {
-    node_t process;
-    std::uint32_t key;
+    node_t process = -1;
+    std::uint32_t key = 0;
     std::uint8_t reply_fault = 0;
   };
   /// Of a call that leaves later, with others: its node is connected, and asked for the function if need be; faults of
-  /// requests strike now. Throws what begin throws, and ham::deadline_exceeded.
-  [[nodiscard]] placed_function place(const call_place& to, msg::handler_entry& function, result_decoder decode);
+  /// requests strike now. Throws what begin throws, and ham::deadline_exceeded. The result is written to where it is
+  /// read: in registers its parts would have to wait for each other.
+  void place(const call_place& to, msg::handler_entry& function, result_decoder decode, placed_function& placed);
   /// As begin and finish, of a message of `count` calls that have slots of their own.
   void begin_batch(const call_place& to, std::size_t size, call_room& out);
   bool finish_batch(call_room& out, std::uint32_t count);
@@ -145,8 +146,8 @@ class call_sender {
   call_slot* stopped(node_t to, msg::handler_entry& function);
   [[gnu::noinline]] bool begin_faulted(const request& what, node_t process, call_room& out);
   bool suffer(const base::fault_rule& rule, const request& what, node_t process, call_room& out);
-  placed_function place_decided(const call_place& to, msg::handler_entry& function, result_decoder decode,
-                                call_room& decided);
+  void place_decided(const call_place& to, msg::handler_entry& function, result_decoder decode, call_room& decided,
+                     placed_function& placed);
   void make_room(room_wait& pause);
   [[gnu::noinline]] void report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept;
   void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);

@@ -122,17 +122,46 @@ void dispatcher::execute_batch(peer& from, frame_header head, std::span<const st
   {
     const execution scope(*this, from);
     from.batch = &batch;
-    while (batch.left != 0) run_next(from, batch);
+    run_all(from, batch);
     from.batch = batch.outer;
   }
   --from.waiting;
 }
 
+/// The end of a call is the begin of the next one, which is what is written down.
+void dispatcher::run_all(peer& from, open_batch& batch) {
+  std::optional<base::observed_execution> observed;
+  const msg::handler_entry* last = nullptr;
+  bool quick = false;
+  while (batch.left != 0) {
+    const batch_record next = take_record(batch);
+    const msg::handler_entry& entry = *of_.functions.find(next.key);
+    if (observes_itself(entry)) {
+      observed.reset();
+      run_call(from, next.call, next.arguments, entry, batch.collected);
+      continue;
+    }
+    const base::observed_execution::call_of what{of_.self, from.node, entry.key(), next.call};
+    if (observed)
+      quick = observed->next(what, quick && &entry == last);
+    else
+      observed.emplace(what, of_.counters);
+    last = &entry;
+    incoming_call call{of_.owner, &from, next.arguments, next.call, &entry, batch.collected};
+    handle(call);
+  }
+}
+
 void dispatcher::run_next(peer& from, open_batch& batch) {
+  const batch_record next = take_record(batch);
+  run_call(from, next.call, next.arguments, *of_.functions.find(next.key), batch.collected);
+}
+
+batch_record dispatcher::take_record(open_batch& batch) {
   const batch_record next(batch.rest);
   batch.rest = batch.rest.subspan(next.size());
   if (--batch.left == 0) count_deferred(-1);
-  run_call(from, next.call, next.arguments, *of_.functions.find(next.key), batch.collected);
+  return next;
 }
 
 // ---- what waits for its turn

@@ -172,12 +172,16 @@ class dispatcher {
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
                 batch_reply* collected = nullptr) const {
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
-    if ((&entry == of_.observing[0] || &entry == of_.observing[1]) && !base::tracing()) {
+    if (observes_itself(entry)) {
       handle(call);
     } else {
       const base::observed_execution observed({of_.self, from.node, entry.key(), id}, of_.counters);
       handle(call);
     }
+  }
+  /// Whether a function writes down itself what it executes.
+  [[nodiscard]] bool observes_itself(const msg::handler_entry& entry) const noexcept {
+    return (&entry == of_.observing[0] || &entry == of_.observing[1]) && !base::tracing();
   }
   static void handle(incoming_call& call) {
     try {
@@ -197,7 +201,9 @@ class dispatcher {
   void take_for_context(peer& from, frame_header head, std::span<const std::byte> payload);
   void execute(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
   void execute_batch(peer& from, frame_header head, std::span<const std::byte> payload);
+  void run_all(peer& from, open_batch& batch);
   void run_next(peer& from, open_batch& batch);
+  [[nodiscard]] batch_record take_record(open_batch& batch);
   bool run_some_deferred(const call_slot* awaited);
   bool run_first(peer& from);
   [[nodiscard]] bool set_aside(peer& from, frame_header head, std::span<const std::byte> payload);
