@@ -54,6 +54,21 @@ TEST(peer_table, finds_who_is_there_and_nobody_else) {
   EXPECT_EQ(seen, 6);
 }
 
+TEST(peer_table, who_reads_finds_the_record_that_is_there_and_keeps_it) {
+  peer_table table(10);
+  EXPECT_EQ(table.try_reading(3), nullptr) << "it has no place yet";
+  peer* const made = table.claim(3);
+  EXPECT_EQ(table.try_reading(3 + most), nullptr);
+  EXPECT_FALSE(made->place.reading.held()) << "it has found nobody";
+  ASSERT_EQ(table.try_reading(3), made);
+  std::thread([&] { EXPECT_EQ(table.try_reading(3), nullptr) << "another thread reads"; }).join();
+  EXPECT_FALSE(made->unused());
+  replace(table, 3);
+  EXPECT_EQ(table.retired(), 1U) << "the record that is read stays";
+  made->place.reading.unlock();
+  EXPECT_TRUE(made->unused());
+}
+
 TEST(peer_table, a_record_is_freed_at_once_when_nobody_uses_it) {
   peer_table table(1);
   table.claim(1)->count_calls(5);

@@ -129,6 +129,21 @@ TEST(slot_table, a_lock_that_nobody_will_give_back_is_made_anew) {
   table.release(claimed(table));
 }
 
+TEST(slot_table, slots_that_one_thread_claims_and_another_one_releases_are_used_again) {
+  slot_table table(nullptr);
+  constexpr std::size_t rounds = 4 * slot_table::chunk_slots;
+  for (std::size_t done = 0; done < rounds; done += 256) {
+    std::vector<call_slot*> slots;
+    for (int i = 0; i < 256; ++i) slots.push_back(&claimed(table));
+    std::thread([&] {
+      for (call_slot* const one : slots) table.release(*one);
+    }).join();
+  }
+  std::size_t made = 0;
+  table.for_each([&](call_slot&) { ++made; });
+  EXPECT_LE(made, 4 * slot_table::chunk_slots) << "all that were released lie in the other threads' lists";
+}
+
 TEST(slot_table, threads_never_share_a_slot) {
   slot_table table(nullptr);
   std::atomic<int> shared{0};

@@ -7,6 +7,8 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "base/shared_event.hpp"
 
@@ -179,6 +181,73 @@ TEST_F(ring_ends, of_a_short_file_have_no_memory_for_long_messages) {
   short_pair.control(0).takes_long.store(1);
   ring_endpoint end(1, 0, short_pair, 0, {page.get(), event.get()});
   EXPECT_EQ(end.long_messages(), nullptr);
+}
+
+// ---- reading by several threads
+
+TEST_F(ring_ends, who_waits_for_a_reply_takes_that_and_leaves_all_else) {
+  base::recursive_spin_lock lock;
+  frame got;
+  ASSERT_TRUE(there.can_be_shared());
+  EXPECT_EQ(there.shared(), nullptr);
+  there.share_reading(&lock);
+  const std::lock_guard reading(lock);
+  EXPECT_EQ(there.poll_reply(3, 8, 100, 4, got), reply_poll::nothing);
+  EXPECT_TRUE(there.attended());
+  ASSERT_TRUE(send(here, 40, 7));
+  EXPECT_EQ(there.poll_reply(4, 8, 100, 4, got), reply_poll::other) << "another kind";
+  EXPECT_EQ(there.poll_reply(3, 9, 100, 4, got), reply_poll::other) << "of another call";
+  EXPECT_EQ(there.poll_reply(3, 8, 39, 4, got), reply_poll::other) << "too long";
+  ASSERT_EQ(there.poll_reply(3, 8, 40, 4, got), reply_poll::reply);
+  EXPECT_EQ(got.head.call, 8U);
+  EXPECT_EQ(got.payload.size(), 40U);
+  there.release();
+  EXPECT_TRUE(lock.held_by_me()) << "the caller's own is not given back";
+  EXPECT_EQ(here.consumed(), here.sent());
+  EXPECT_EQ(there.poll_reply(3, 8, 40, 4, got), reply_poll::nothing) << "it is gone";
+  there.leave_to_poll();
+  EXPECT_FALSE(there.attended());
+}
+
+TEST_F(ring_ends, frames_are_read_by_who_has_the_lock) {
+  base::recursive_spin_lock lock;
+  there.share_reading(&lock);
+  ASSERT_TRUE(send(here, 200, 7));  // of several lines, which are given back at once
+  frame got;
+  lock.lock();
+  std::thread([&] {
+    EXPECT_FALSE(there.poll(got)) << "another thread reads";
+    there.release();
+  }).join();
+  EXPECT_TRUE(lock.held_by_me());
+  lock.unlock();
+  ASSERT_TRUE(there.poll(got));
+  EXPECT_TRUE(lock.held_by_me()) << "until the frame is given back";
+  there.release();
+  EXPECT_FALSE(lock.held());
+  there.release();
+  EXPECT_FALSE(lock.held());
+  EXPECT_FALSE(there.poll(got));
+  EXPECT_FALSE(lock.held()) << "nothing was found";
+  there.share_reading(nullptr);
+  ASSERT_TRUE(send(here, 30, 8));
+  expect(there, 30, 8);
+}
+
+TEST_F(ring_ends, what_breaks_the_format_is_no_reply) {
+  base::recursive_spin_lock lock;
+  there.share_reading(&lock);
+  const std::lock_guard reading(lock);
+  frame got;
+  for (std::uint32_t i = 0; i < 2 * 4096 / 31; ++i) {  // up to pads at the end of a lap, and beyond
+    ASSERT_TRUE(send(here, 30 * 64, i));
+    if (there.poll_reply(3, i + 1, 4096, 4, got) != reply_poll::reply) {
+      ASSERT_TRUE(there.poll(got)) << "behind a pad";
+    }
+    EXPECT_EQ(got.head.key, i);
+    there.release();
+  }
+  EXPECT_FALSE(there.malformed());
 }
 
 }  // namespace
