@@ -48,20 +48,20 @@ class hardware_link {
 };
 
 /// The calls that the leading thread of a block has seen in its queue. If calls come faster than it executes them, it
-/// reads several slots at once. What it has seen is not used for long: the host may cancel the call.
+/// reads several slots at once, which takes longer than one: not for a call that its host has waited for. What it has
+/// seen is not used for long: the host may cancel the call.
 class seen_calls {
  public:
   __device__ word_pair find(call_queue& queue, std::uint64_t position) noexcept {
     __shared__ word_pair seen[count];
-    if (is_behind_) {
-      const std::uint64_t at = position - first_;
-      if (at < count && is_call_at(seen[at].first, position) && clock64() - read_at_ < max_age) return seen[at];
-    } else {
+    if (found_at_once_ < behind) {
       const word_pair one = acquire_pair(&queue.call_at(position).what);
-      is_behind_ = is_call_at(one.first, position);
+      note(is_call_at(one.first, position));
       first_ = position - count;
       return one;
     }
+    const std::uint64_t at = position - first_;
+    if (at < count && is_call_at(seen[at].first, position) && clock64() - read_at_ < max_age) return seen[at];
     word_pair some[count];
 #pragma unroll
     for (unsigned i = 0; i < count; ++i) some[i] = detail::read_pair(&queue.call_at(position + i).what);
@@ -70,16 +70,19 @@ class seen_calls {
     order_reads();
     first_ = position;
     read_at_ = clock64();
-    is_behind_ = is_call_at(some[0].first, position);
+    note(is_call_at(some[0].first, position));
     return some[0];
   }
 
  private:
+  __device__ void note(bool found) noexcept { found_at_once_ = found ? found_at_once_ + 1 : 0; }
+
   static constexpr unsigned count = 8;
+  static constexpr unsigned behind = 2;         // polls in a row that have found a call
   static constexpr long long max_age = 10'000;  // cycles of a processor of the GPU, some us
   std::uint64_t first_ = 0;                     // the position of what was seen first
   long long read_at_ = 0;
-  bool is_behind_ = false;  // the last poll has found a call
+  unsigned found_at_once_ = 0;                  // how many polls have found a call, one after the other
 };
 
 /// A Unit of resident_loop: one thread of the hardware.
