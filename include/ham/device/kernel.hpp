@@ -82,7 +82,7 @@ class seen_calls {
   static constexpr long long max_age = 10'000;  // cycles of a processor of the GPU, some us
   std::uint64_t first_ = 0;                     // the position of what was seen first
   long long read_at_ = 0;
-  unsigned found_at_once_ = 0;                  // how many polls have found a call, one after the other
+  unsigned found_at_once_ = 0;  // how many polls have found a call, one after the other
 };
 
 /// A Unit of resident_loop: one thread of the hardware.

@@ -98,10 +98,11 @@ endpoint* ring_transport::look_around(frame& out) {
   std::size_t at = cursor_;
   for (std::size_t i = 0; i < count; ++i, ++at) {
     if (at >= hot_.size()) at = 0;
-    if (hot_[at]->attended() && attended_left_out_) [[unlikely]]
-      continue;
+    if (hot_[at]->attended()) [[unlikely]] {
+      if (attended_left_out_) continue;
+      hot_[at]->leave_to_poll();  // whoever waits there, if anybody still does, says so again
+    }
     if (endpoint* found = look_at(*hot_[at], out)) {
-      if (hot_[at]->attended()) hot_[at]->leave_to_poll();  // whoever waited there has gone
       ++streak_;
       cursor_ = at;
       return found;
@@ -207,9 +208,13 @@ void ring_transport::promote(ring_endpoint& one) {
   if (hot_.size() > max_hot) cool_oldest();
 }
 
+/// Rings that others poll cost next to nothing here, and nobody rings for them.
 void ring_transport::cool_oldest() {
-  const auto oldest =
-      std::min_element(hot_.begin(), hot_.end(), [](auto* a, auto* b) { return a->last_hit < b->last_hit; });
+  const auto attended = [](const ring_endpoint* ring) { return ring->attended(); };
+  if (hot_.size() - static_cast<std::size_t>(std::count_if(hot_.begin(), hot_.end(), attended)) <= max_hot) return;
+  const auto oldest = std::min_element(hot_.begin(), hot_.end(), [](auto* a, auto* b) {
+    return std::pair(a->attended(), a->last_hit) < std::pair(b->attended(), b->last_hit);
+  });
   ring_endpoint& one = **oldest;
   hot_.erase(oldest);
   {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
@@ -64,6 +65,62 @@ class node_of_one_ring final : public ring_transport {
   void connect(node_t) override {}
   void shutdown() noexcept override {}
 };
+
+TEST(ring_transport, a_ring_that_a_waiting_thread_polls_is_polled_now_and_then) {
+  bell own{};
+  bell theirs{};
+  const base::unique_fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const base::unique_fd file = base::make_memory_file("ham-test-ring", ring_pair::bytes);
+  const base::mapping memory(file.get(), ring_pair::bytes);
+  const ring_pair rings{memory.data(), 7};
+  conformance::recorder news;
+  node_of_one_ring here(own, event.get(), news);
+  here.adopt(std::make_unique<ring_endpoint>(1, 0, rings, 1U, remote_bell{&theirs, event.get()}));
+  ring_endpoint there(0, 1, rings, 0U, remote_bell{&own, event.get()});
+  const auto send = [&](std::uint32_t call) {
+    ASSERT_NE(there.reserve(8), nullptr);
+    there.commit({1, call, 1});
+  };
+  frame got;
+  send(1);
+  auto* const from = static_cast<ring_endpoint*>(here.poll(got, 1));
+  ASSERT_NE(from, nullptr);
+  from->release();
+
+  base::recursive_spin_lock lock;
+  from->share_reading(&lock);
+  const auto wait_beside = [&] {
+    const std::lock_guard reading(lock);
+    EXPECT_EQ(from->poll_reply(1, 99, 64, 1, got), reply_poll::nothing);
+  };
+  wait_beside();
+  send(2);
+  ASSERT_EQ(here.poll(got, 1), from) << "one poll is for all rings";
+  EXPECT_FALSE(from->attended()) << "it says so again if it still waits";
+  from->release();
+  for (std::uint32_t round = 0; round < 20; ++round) {
+    wait_beside();
+    send(3);
+    unsigned polls = 1;
+    while (here.poll(got, 64) == nullptr) ASSERT_LE(++polls, 8U);
+    from->release();
+  }
+  send(4);
+  ASSERT_EQ(here.poll(got, 64), from) << "nobody waits there";
+  from->release();
+
+  {
+    const std::lock_guard reading(lock);
+    send(5);
+    std::thread([&] { EXPECT_EQ(here.poll(got, 1), nullptr) << "another thread reads"; }).join();
+  }
+  EXPECT_FALSE(here.arm()) << "a frame is there";
+  ASSERT_EQ(here.poll(got, 1), from);
+  from->release();
+  EXPECT_TRUE(here.arm());
+  EXPECT_FALSE(lock.held());
+  here.disarm();
+}
 
 TEST(ring_transport, who_sends_no_more_is_lost_behind_its_last_frame) {
   bell own{};
