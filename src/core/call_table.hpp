@@ -65,6 +65,8 @@ class call_table {
   }
   /// The slot of an id, or nullptr.
   [[nodiscard]] call_slot* find(std::uint32_t call) const noexcept { return slots_.find(call); }
+  /// Several threads wait at the same time.
+  void spread_slots() noexcept { slots_.spread(); }
   /// The call is on its way.
   void add_deadline(std::uint32_t call, std::int64_t deadline_ns) noexcept;
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return deadlines_.next_ns(); }

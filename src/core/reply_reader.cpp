@@ -36,6 +36,7 @@ bool reply_reader::share(const call_slot& awaited) noexcept {
   peer& who = of_.peers[node];
   if (who.state.load() != peer_state::ready || !who.to->can_be_shared()) return false;
   if (who.to->shared() != nullptr) return true;
+  of_.pending.spread_slots();
   const std::lock_guard reading(who.place.reading);
   who.to->share_reading(&who.place.reading);
   return true;

@@ -2,6 +2,7 @@
 #include "core/slot_table.hpp"
 
 #include <mutex>
+#include <utility>
 
 namespace ham::inline v1::detail {
 
@@ -40,7 +41,7 @@ call_slot* slot_table::claim_of_others(free_list& mine) {
     const std::unique_lock held(mine.lock, std::adopt_lock);
     const std::lock_guard guard(lock_);
     if (free_.first != nullptr || grow()) {
-      mine.slots = free_.cut(list_slots);
+      mine.slots = mine.most == SIZE_MAX ? std::exchange(free_, {}) : free_.cut(list_slots);
       return mine.slots.pop();
     }
   }
@@ -49,6 +50,17 @@ call_slot* slot_table::claim_of_others(free_list& mine) {
     if (one.slots.first != nullptr) return one.slots.pop();
   }
   return nullptr;
+}
+
+void slot_table::spread() noexcept {
+  if (spread_.load(std::memory_order_relaxed)) return;
+  for (free_list& one : lists_) {
+    const std::lock_guard held(one.lock);
+    const std::lock_guard guard(lock_);
+    if (free_.first == nullptr) free_ = std::exchange(one.slots, {});
+    one.most = 2 * list_slots;
+  }
+  spread_.store(true, std::memory_order_relaxed);
 }
 
 /// The list is locked.

@@ -1,9 +1,10 @@
-// The table of pending calls: preallocated in chunks, found by id in two array accesses. Threads have lists of free
-// slots of their own, as long as there are not too many threads.
+// The table of pending calls: preallocated in chunks, found by id in two array accesses.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "base/biased_lock.hpp"
@@ -57,10 +58,13 @@ class slot_table {
     mine.lock.lock();
     slot.id.store(slot.id.load(std::memory_order_relaxed) + (1U << index_bits), std::memory_order_relaxed);
     mine.slots.push(slot);
-    if (mine.slots.count > 2 * list_slots) [[unlikely]]
+    if (mine.slots.count > mine.most) [[unlikely]]
       give_some(mine);
     mine.lock.unlock();
   }
+  /// From now on threads have lists of free slots of their own, as long as there are not too many threads. Before, all
+  /// use one.
+  void spread() noexcept;
 
   /// The slot of an id from a peer, or nullptr.
   [[nodiscard]] call_slot* find(std::uint32_t id) const noexcept {
@@ -90,7 +94,7 @@ class slot_table {
     std::atomic<std::size_t> left_over{0};     // slots in use by futures that outlive the table
   };
 
-  static constexpr std::size_t lists = 16;
+  static constexpr std::size_t lists = 16;       ///< a power of two
   static constexpr std::size_t list_slots = 32;  ///< move between a list and the others at a time
 
   /// Slots that are linked by what follows them.
@@ -116,14 +120,20 @@ class slot_table {
   struct alignas(base::cache_line_bytes) free_list {
     base::biased_lock lock;
     chain slots;
+    std::size_t most = SIZE_MAX;  ///< more are given to the others
   };
 
-  [[nodiscard]] free_list& list_of_thread() noexcept { return lists_[base::thread_number() % lists]; }
+  [[nodiscard]] free_list& list_of_thread() noexcept {
+    if (!spread_.load(std::memory_order_relaxed)) [[likely]]
+      return lists_[0];
+    return lists_[base::thread_number() % lists];
+  }
   bool grow();
   call_slot* claim_of_others(free_list& mine);
   void give_some(free_list& mine) noexcept;
 
   engine* owner_;
+  std::atomic<bool> spread_{false};
   std::array<free_list, lists> lists_;
   base::biased_lock lock_;  ///< of what follows; taken behind that of a list
   chain free_;              ///< in none of the lists

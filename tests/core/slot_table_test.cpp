@@ -131,6 +131,9 @@ TEST(slot_table, a_lock_that_nobody_will_give_back_is_made_anew) {
 
 TEST(slot_table, slots_that_one_thread_claims_and_another_one_releases_are_used_again) {
   slot_table table(nullptr);
+  table.release(claimed(table));
+  table.spread();
+  table.spread();
   constexpr std::size_t rounds = 4 * slot_table::chunk_slots;
   for (std::size_t done = 0; done < rounds; done += 256) {
     std::vector<call_slot*> slots;
@@ -144,8 +147,23 @@ TEST(slot_table, slots_that_one_thread_claims_and_another_one_releases_are_used_
   EXPECT_LE(made, 4 * slot_table::chunk_slots) << "all that were released lie in the other threads' lists";
 }
 
-TEST(slot_table, threads_never_share_a_slot) {
+TEST(slot_table, what_lies_in_the_lists_of_other_threads_is_used_when_there_is_no_more) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a million slots take the sanitizer long";
+#endif
   slot_table table(nullptr);
+  table.spread();
+  std::thread([&] { table.release(claimed(table)); }).join();
+  constexpr std::size_t most = (slot_table::max_chunks - 1) * slot_table::chunk_slots;
+  for (std::size_t i = 0; i < most; ++i) ASSERT_NE(table.claim(), nullptr) << i;
+  EXPECT_EQ(table.claim(), nullptr);
+}
+
+class slots_of_threads : public testing::TestWithParam<bool> {};
+
+TEST_P(slots_of_threads, are_never_shared) {
+  slot_table table(nullptr);
+  if (GetParam()) table.spread();
   std::atomic<int> shared{0};
   const auto use = [&] {
     for (int round = 0; round < 300; ++round) {
@@ -162,9 +180,12 @@ TEST(slot_table, threads_never_share_a_slot) {
   };
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) threads.emplace_back(use);
+  table.spread();  // also while they are used
   for (std::thread& one : threads) one.join();
   EXPECT_EQ(shared.load(), 0);
 }
+INSTANTIATE_TEST_SUITE_P(in, slots_of_threads, testing::Bool(),
+                         [](const auto& info) { return info.param ? "lists_from_the_start" : "one_list"; });
 
 }  // namespace
 }  // namespace ham::detail
