@@ -510,16 +510,21 @@ void call_sender::admit_ping(peer& who, const call_place& to, msg::handler_entry
 
 void call_sender::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
   of_.lock.lock();
-  of_.calls.fail_unsent(slot, std::move(why));
+  {
+    const settling_alone nobody_else(of_.peers.at_place_of(slot.node.load(std::memory_order_relaxed)));
+    of_.calls.fail_unsent(slot, std::move(why));
+  }
   node_.finish_progress();
 }
 
 /// Its slot may be another call's by now: its future let go, and then its node was lost.
 void call_sender::fail_withdrawn(std::uint32_t call) noexcept {
   of_.lock.lock();
-  call_slot* const slot = of_.calls.find(call);
-  if (slot != nullptr && !slot->settled())
-    of_.calls.fail_unsent(*slot, slot->orphan ? nullptr : missed_call(of_.functions, slot->node, *slot->function));
+  if (call_slot* const slot = of_.calls.find(call)) {
+    const settling_alone nobody_else(of_.peers.at_place_of(slot->node.load(std::memory_order_relaxed)));
+    if (!slot->settled() && slot->id.load(std::memory_order_relaxed) == call)
+      of_.calls.fail_unsent(*slot, slot->orphan ? nullptr : missed_call(of_.functions, slot->node, *slot->function));
+  }
   node_.finish_progress();
 }
 

@@ -169,7 +169,8 @@ class call_table {
       call_slot* const slot = slots_.find(*call);
       if (slot == nullptr) continue;
       alone(slot->node.load(std::memory_order_relaxed), [&] {
-        if (slot->id.load(std::memory_order_relaxed) == *call) expire_one(*slot, now_ns, expire);
+        // In this order: while it is pending and its own, it stays so.
+        if (!slot->settled() && slot->id.load(std::memory_order_relaxed) == *call) expire_one(*slot, now_ns, expire);
       });
     }
   }
@@ -211,7 +212,7 @@ class call_table {
   void expire_unlisted(std::int64_t now_ns, Alone alone, Expire expire) noexcept {
     std::int64_t next = base::never_ns;
     const auto look = [&](call_slot& slot) {
-      if (!slot.reply_due.load(std::memory_order_acquire) || slot.deadline_ns == 0) return;
+      if (slot.deadline_ns == 0) return;
       if (slot.deadline_ns > now_ns)
         next = std::min(next, slot.deadline_ns);
       else
@@ -221,7 +222,8 @@ class call_table {
       if (!slot.reply_due.load(std::memory_order_acquire)) return;
       const node_t node = slot.node.load(std::memory_order_relaxed);
       alone(node, [&] {
-        if (slot.node.load(std::memory_order_relaxed) == node) look(slot);
+        const bool due = slot.reply_due.load(std::memory_order_acquire);
+        if (due && slot.node.load(std::memory_order_relaxed) == node) look(slot);
       });
     });
     deadlines_.set_unlisted(next);

@@ -16,7 +16,7 @@ polled_reply reply_reader::poll(const call_slot& awaited) {
   if (who->state.load(std::memory_order_acquire) != peer_state::ready) return polled_reply::elsewhere;
   if (who->failed.load(std::memory_order_relaxed)) return polled_reply::elsewhere;
   transport::endpoint& from = *who->to;
-  if (from.shared() == nullptr) return from.can_be_shared() ? polled_reply::unshared : polled_reply::elsewhere;
+  if (from.shared() == nullptr) return can_share(from) ? polled_reply::unshared : polled_reply::elsewhere;
   const std::uint32_t call = awaited.id.load(std::memory_order_relaxed);
   if (!of_.pending.awaits(call, node) || awaited.settled()) return polled_reply::elsewhere;
   transport::frame frame;
@@ -25,16 +25,24 @@ polled_reply reply_reader::poll(const call_slot& awaited) {
     case transport::reply_poll::other: return polled_reply::elsewhere;
     case transport::reply_poll::reply: break;
   }
+  if (frame.head.kind != to_byte(wire_kind::reply) || frame.head.call != call || frame.payload.size() > long_reply) {
+    from.release();
+    throw protocol_error("a frame that changed while it was read");
+  }
   of_.receiver.receive_reply(from, *who, frame);
   return polled_reply::settled;
+}
+
+/// Not with faults: replies are held back, and strike later.
+bool reply_reader::can_share(const transport::endpoint& with) const noexcept {
+  return with.can_be_shared() && (of_.faults == nullptr || !of_.faults->for_calls());
 }
 
 bool reply_reader::share(const call_slot& awaited) noexcept {
   const node_t node = awaited.node.load(std::memory_order_relaxed);
   if (node == of_.self || !of_.peers.has(node)) return false;
-  if (of_.faults != nullptr && of_.faults->for_calls()) return false;  // replies are held back, and strike later
   peer& who = of_.peers[node];
-  if (who.state.load() != peer_state::ready || !who.to->can_be_shared()) return false;
+  if (who.state.load() != peer_state::ready || !can_share(*who.to)) return false;
   if (who.to->shared() != nullptr) return true;
   of_.pending.spread_slots();
   const std::lock_guard reading(who.place.reading);

@@ -18,7 +18,7 @@ enum class polled_reply : std::uint8_t {
 };
 
 /// So threads whose calls go to different nodes do not wait for each other's locks. Only the awaited reply is taken,
-/// and only if it is what comes next: everything else is left to who has the receiving lock, in its order.
+/// and only if it is what comes next: everything else is left to who has the receiving lock.
 class reply_reader {
  public:
   struct parts {
@@ -41,6 +41,8 @@ class reply_reader {
   void leave_to_poll(const call_slot& awaited) noexcept;
 
  private:
+  [[nodiscard]] bool can_share(const transport::endpoint& with) const noexcept;
+
   static constexpr unsigned polls = 32;
   static constexpr std::size_t long_reply = 4096;  ///< longer ones are left to who has the receiving lock
 

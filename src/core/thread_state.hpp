@@ -1,6 +1,7 @@
 // What the runtime keeps per thread, and which engine a process has: all that is global in it.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "ham/offload/detail/engine_api.hpp"
@@ -27,9 +28,10 @@ struct thread_state {
   void* context = nullptr;    ///< whose calls it executes, if it is the thread of one
   call_stop* stop = nullptr;  ///< of the call that it executes at `stop_depth`, if that can be stopped
   unsigned stop_depth = 0;
-  unsigned polls_left = 0;    ///< for replies alone, before it tries again to poll all endpoints
-  unsigned refusals = 0;      ///< of the receiving lock, while it cannot poll for a reply alone
-  bool polled_alone = false;  ///< for a reply, since it has polled all endpoints
+  unsigned polls_left = 0;       ///< for replies alone, before it tries again to poll all endpoints
+  unsigned refusals = 0;         ///< of the receiving lock, while it cannot poll for a reply alone
+  bool polled_alone = false;     ///< for a reply, since it has polled all endpoints
+  std::uint64_t refused_at = 0;  ///< ticks: when it was refused the receiving lock last, and polled alone
 
   /// Of the innermost call; nullptr: it cannot be stopped.
   [[nodiscard]] call_stop* innermost_stop() const noexcept { return depth == stop_depth ? stop : nullptr; }

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/thread.hpp"
+#include "base/ticks.hpp"
 #include "base/tracer.hpp"
 #include "core/pool_wait.hpp"
 #include "core/unobserved.hpp"
@@ -30,6 +31,8 @@ const msg::handler_table& all_handlers() {
 
 constexpr int max_frames = 64;             // handled under one hold of the receiving lock
 constexpr unsigned polls_while_idle = 64;  // at the transport, before the rest is looked at again
+/// Some 20 us: so long others wait at most for a thread that takes its replies alone, if no thread polls for all.
+constexpr std::uint64_t alone_ticks = 8 * base::timed_sample::quick_ticks;
 
 constinit std::atomic<std::uint64_t> next_serial{1};
 constinit std::atomic<node_t> made_last{-1};  ///< whose lines threads of no node write
@@ -254,17 +257,17 @@ void engine::end_transfers() noexcept {
 
 // ---- progress
 
-bool engine::progress(const call_slot* awaited) {
+bool engine::progress(const call_slot* awaited, bool all) {
   if (this_thread.polls_left != 0) [[unlikely]] {
     --this_thread.polls_left;
     const polled_reply seen = awaited == nullptr ? polled_reply::elsewhere : poll_alone(*awaited);
-    if (seen == polled_reply::nothing) return false;
     if (seen == polled_reply::settled) return true;
+    if (seen == polled_reply::nothing) return continuations.due() && continuations.run();
     this_thread.polls_left = 0;
   }
   if (!waits.try_lock_to_poll()) [[unlikely]]
     return progress_beside_other(awaited);
-  if (this_thread.polled_alone) [[unlikely]]
+  if (this_thread.polled_alone || this_thread.refusals != 0) [[unlikely]]
     end_polling_alone(awaited);
   waits.rouse();
   bool any = false;
@@ -275,7 +278,7 @@ bool engine::progress(const call_slot* awaited) {
   any = calls_in.run_deferred(awaited) || any;
   for (int i = 0; i < max_frames && !continuations.may_run(); ++i) {
     transport::frame frame;
-    transport::endpoint* const from = next_frame(frame, any ? 1 : polls_while_idle);
+    transport::endpoint* const from = next_frame(frame, any || all ? 1 : polls_while_idle);
     if (from == nullptr) break;
     receiver_.receive(*from, frame);
     any = true;
@@ -291,9 +294,14 @@ bool engine::progress(const call_slot* awaited) {
 bool engine::progress_beside_other(const call_slot* awaited) {
   constexpr unsigned polls = 256;          // some us; then it tries to poll all endpoints again
   constexpr unsigned patient_rounds = 16;  // another thread that only passes by is no reason
-  switch (awaited == nullptr ? polled_reply::elsewhere : poll_alone(*awaited)) {
-    case polled_reply::settled: this_thread.polls_left = polls; return true;
-    case polled_reply::nothing: this_thread.polls_left = polls; return false;
+  const polled_reply seen = awaited == nullptr ? polled_reply::elsewhere : poll_alone(*awaited);
+  switch (seen) {
+    case polled_reply::settled:
+    case polled_reply::nothing:
+      this_thread.polls_left = polls;
+      this_thread.refused_at = base::read_ticks();
+      if (seen == polled_reply::settled) return true;
+      break;
     case polled_reply::unshared:
       if (++this_thread.refusals < patient_rounds) break;
       this_thread.refusals = 0;
@@ -305,6 +313,7 @@ bool engine::progress_beside_other(const call_slot* awaited) {
 }
 
 polled_reply engine::poll_alone(const call_slot& awaited) {
+  if (this_thread.depth != 0 && calls_in.has_deferred()) return polled_reply::elsewhere;  // which it may have to begin
   const node_t node = awaited.node.load(std::memory_order_relaxed);
   polled_reply seen = polled_reply::settled;
   try {
@@ -318,19 +327,24 @@ polled_reply engine::poll_alone(const call_slot& awaited) {
     this_thread.polled_alone = true;
     waits.note_polling_alone();
   }
-  if (seen == polled_reply::settled && continuations.due()) continuations.run();
+  if (seen == polled_reply::settled) {
+    // The thread may compute between its calls: polls alone are no measure of time.
+    if (base::read_ticks() - this_thread.refused_at > alone_ticks) this_thread.polls_left = 0;
+    if (continuations.due()) continuations.run();
+  }
   return seen;
 }
 
 /// The receiving lock is held.
 void engine::end_polling_alone(const call_slot* awaited) noexcept {
   this_thread.polled_alone = false;
+  this_thread.refusals = 0;
   if (awaited != nullptr) replies_alone_.leave_to_poll(*awaited);
 }
 
 bool engine::poll_once() {
   memory.move_started_on();
-  const bool any = progress();
+  const bool any = progress(nullptr, true);
   if (next_due_ns() == base::never_ns) return any;
   const std::int64_t now = base::now_ns();
   if (now < next_due_ns()) return any;

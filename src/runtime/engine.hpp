@@ -204,8 +204,8 @@ class engine final : public called_node,
 
  private:
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
-  /// something was done.
-  bool progress(const call_slot* awaited);
+  /// something was done. `all`: polls all endpoints at least once, also those that other threads poll.
+  bool progress(const call_slot* awaited, bool all = false);
   [[gnu::noinline]] polled_reply poll_alone(const call_slot& awaited);
   [[gnu::noinline]] bool progress_beside_other(const call_slot* awaited);
   [[gnu::noinline]] void end_polling_alone(const call_slot* awaited) noexcept;

@@ -63,17 +63,15 @@ bool engine::stop_group(const call_slot& future, offload::when_stopped how) noex
 /// Without `how`: a call of one that is stopped. It settles at once, unless it passes the message of a group on: then
 /// its answer, which comes when the nodes behind have been stopped, says which of them have run.
 bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how) noexcept {
-  if (slot.settled()) return false;
+  const node_t node = slot.node.load(std::memory_order_relaxed);
+  const settling_alone nobody_else(peers.at_place_of(node));
+  // In this order: while it is pending and that call's, it stays so.
+  if (slot.settled() || slot.id.load(std::memory_order_relaxed) != call) return false;
   if (!slot.reply_due.load(std::memory_order_acquire))
     return slot.function == nullptr &&
            (graphs.stop(slot) || stop_group(slot, how.value_or(offload::when_stopped::at_once)));
-  if (slot.id.load(std::memory_order_relaxed) != call)
-    return false;  // behind the flag: it may be another call's by now
-  const node_t node = slot.node.load(std::memory_order_relaxed);
   if (!peers.has(node)) return false;
   peer& to = peers[node];
-  const settling_alone nobody_else(to);
-  if (slot.settled() || slot.id.load(std::memory_order_relaxed) != call) return false;
   if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;
   if (to.withdraw_call(call)) {
     slot.reply_due = false;

@@ -179,8 +179,8 @@ class endpoint {
   /// That lock, or nullptr. Under the receiving lock, or with the lock itself.
   [[nodiscard]] base::recursive_spin_lock* shared() const noexcept { return shared_; }
   /// With the lock of share_reading: polls up to `polls` times whether the next frame is of `kind`, for `call`, and has
-  /// at most `most` bytes; if so, takes it, as poll does. transport::poll polls the endpoint more seldom from now
-  /// on.
+  /// at most `most` bytes; if so, takes it, as poll does, which may find that it has changed. transport::poll polls the
+  /// endpoint more seldom from now on.
   [[nodiscard]] virtual reply_poll poll_reply(std::uint8_t /*kind*/, std::uint32_t /*call*/, std::size_t /*most*/,
                                               unsigned /*polls*/, frame& /*out*/) noexcept {
     return reply_poll::other;

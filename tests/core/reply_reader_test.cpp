@@ -142,6 +142,23 @@ TEST_F(reply_reader, all_else_waits_for_who_has_the_lock) {
   EXPECT_EQ(begun, 1);
 }
 
+TEST_F(reply_reader, a_test_finds_what_has_arrived_at_once) {
+  world::peer& peer = shared_peer();
+  {
+    poller other(world_.node());
+    auto one = offload::async(peer.number, fn<&answered>, 0);
+    other.take();
+    EXPECT_FALSE(one.wait_for(1ms));
+    answer(peer, 1);
+    EXPECT_EQ(one.get(), 1);
+    other.give();
+  }
+  auto one = offload::async(peer.number, fn<&answered>, 0);
+  answer(peer, 2);
+  EXPECT_TRUE(one.test()) << "the ring is left to a thread that does not wait any more";
+  EXPECT_EQ(one.get(), 2);
+}
+
 TEST_F(reply_reader, what_another_thread_attaches_meanwhile_runs) {
   world::peer& peer = shared_peer();
   poller other(world_.node());
@@ -197,7 +214,8 @@ TEST_F(reply_reader, another_thread_stops_the_call) {
   world::peer& peer = shared_peer();
   poller other(world_.node());
   std::stop_source source;
-  auto one = offload::async(offload::stoppable(peer.number, source.get_token()), fn<&answered>, 0);
+  auto one = offload::async(offload::stoppable(peer.number, source.get_token(), offload::when_stopped::at_once),
+                            fn<&answered>, 0);
   std::thread stops([&] {
     std::this_thread::sleep_for(2ms);
     source.request_stop();

@@ -52,9 +52,14 @@ void ring_endpoint::fence() noexcept {
 
 reply_poll ring_endpoint::poll_reply(std::uint8_t kind, std::uint32_t call, std::size_t most, unsigned polls,
                                      frame& out) noexcept {
-  if (!attended()) attended_.store(true, std::memory_order_relaxed);
-  if (!reader_.spin(polls)) return reply_poll::nothing;
-  if (!reader_.next_is(kind, call, most)) return reply_poll::other;
+  if (!reader_.spin(polls)) {
+    if (!attended()) attended_.store(true, std::memory_order_relaxed);
+    return reply_poll::nothing;
+  }
+  if (!reader_.next_is(kind, call, most)) {
+    if (attended()) ring_endpoint::leave_to_poll();
+    return reply_poll::other;
+  }
   switch (reader_.poll(out)) {
     case ring_status::frame:
       static_cast<void>(begin_reading());  // once more: release() gives that back
