@@ -244,8 +244,10 @@ TEST_F(reply_reader, many_threads_wait_for_one_node_and_for_others) {
   std::thread answers([&] {
     while (!over) {
       for (world::peer* const one : peers) {
-        if (const auto got = one->receive(); got && got->first.kind == to_byte(wire_kind::call))
-          one->send({0, got->first.call, to_byte(wire_kind::reply)}, got->second);
+        const auto got = one->receive();
+        if (!got || got->first.kind != to_byte(wire_kind::call)) continue;
+        one->send({0, got->first.call, to_byte(wire_kind::reply)}, got->second);
+        world_.node().waits.wake_if_asleep();  // which the peers of this world leave to the test
       }
       base::yield();
     }
