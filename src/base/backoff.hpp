@@ -30,13 +30,12 @@ class backoff {
   /// What the next round is.
   [[nodiscard]] step next() const noexcept {
     if (round_ < Schedule.spins) return step::spin;
-    if (Schedule.yields == backoff_schedule::no_limit || round_ - Schedule.spins < Schedule.yields) return step::yield;
-    return step::sleep;
+    return round_ < first_sleep || Schedule.yields == backoff_schedule::no_limit ? step::yield : step::sleep;
   }
   /// How long the next sleep is, or the first one if it is not its turn yet.
   [[nodiscard]] std::int64_t next_sleep_ns() const noexcept {
     if (next() != step::sleep || Schedule.max_sleep_ns <= Schedule.sleep_ns) return Schedule.sleep_ns;
-    const unsigned doublings = std::min(round_ - Schedule.spins - Schedule.yields, 32U);
+    const unsigned doublings = std::min(round_ - first_sleep, 32U);
     return std::min(Schedule.sleep_ns << doublings, Schedule.max_sleep_ns);
   }
   /// A round: to be called after an attempt that failed. It does not sleep longer than `max_ns`; 0: it yields instead.
@@ -51,7 +50,10 @@ class backoff {
           yield();
         break;
     }
-    if (round_ != UINT32_MAX) ++round_;
+    if (round_ < first_sleep)
+      round_ += std::min(polls_left_out, first_sleep - round_);
+    else if (round_ != UINT32_MAX)
+      ++round_;
   }
   /// No round spins from now on until reset(): the one that is waited for may need this core.
   void skip_spins() noexcept { round_ = std::max(round_, Schedule.spins); }
@@ -59,6 +61,9 @@ class backoff {
   void reset() noexcept { round_ = 0; }
 
  private:
+  static constexpr unsigned first_sleep =
+      Schedule.yields == backoff_schedule::no_limit ? UINT32_MAX : Schedule.spins + Schedule.yields;
+
   unsigned round_ = 0;
 };
 

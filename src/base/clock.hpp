@@ -16,6 +16,16 @@ namespace ham::inline v1::base {
 /// Later than every deadline.
 inline constexpr std::int64_t never_ns = INT64_MAX;
 
+/// How many times fewer polls a waiting thread makes before it reads the clock, gives its core away, or sleeps. In a
+/// simulation each poll takes as long as elsewhere, and nobody else gets on meanwhile.
+#if defined(HAM_POLLS_LEFT_OUT)
+inline constexpr unsigned polls_left_out = HAM_POLLS_LEFT_OUT;
+#else
+inline constexpr unsigned polls_left_out = 1;
+#endif
+/// Polls that find nothing, of a thread that waits, between two readings of the clock.
+inline constexpr unsigned polls_per_clock = 32 / polls_left_out;
+
 /// Sleeps in the kernel for at least so long, unless a signal handler runs meanwhile. Not for `never_ns`.
 void sleep_ns(std::int64_t duration_ns) noexcept;
 

@@ -10,7 +10,6 @@ namespace ham::inline v1::detail {
 namespace {
 
 constexpr std::chrono::milliseconds max_wait{1};  // of a context's call behind a call of the main queue
-constexpr unsigned polls_per_clock = 32;
 
 }  // namespace
 
@@ -76,7 +75,7 @@ void standby_receiver::poll_for_context(const std::atomic<bool>& news) {
   std::int64_t idle_since = base::now_ns();
   for (unsigned round = 1; !news.load(std::memory_order_acquire) && !node_.stopping(); ++round) {
     const bool found = node_.receive();
-    if (round % polls_per_clock != 0 && !found) continue;
+    if (round % base::polls_per_clock != 0 && !found) continue;
     const std::int64_t now = base::now_ns();
     if (found) idle_since = now;
     if (now - idle_since > waiter::max_spin_ns) break;

@@ -64,7 +64,7 @@ class waiter {
     for (unsigned round = 1;; ++round) {
       if (done()) return true;
       if (progress()) {
-        if (++busy_rounds % rounds_per_clock == 0 && is_late(until_ns, awaited)) [[unlikely]]
+        if (++busy_rounds % base::polls_per_clock == 0 && is_late(until_ns, awaited)) [[unlikely]]
           return done();
         idle.since_ns = 0;
         idle.silent_since_ns = 0;
@@ -72,7 +72,7 @@ class waiter {
         round = 0;
         continue;
       }
-      if (round % rounds_per_clock != 0) continue;
+      if (round % base::polls_per_clock != 0) continue;
       const std::int64_t now = base::now_ns();
       if (now >= until_ns) return done();
       if (keep_spinning(idle, now, awaited)) continue;
@@ -121,7 +121,6 @@ class waiter {
  private:
   friend class standby_receiver;
 
-  static constexpr unsigned rounds_per_clock = 32;     // of empty polls, between two readings of the clock
   static constexpr unsigned blocks_per_takeover = 32;  // of the sleep of another thread
   static constexpr std::int64_t max_spin_ns = 60'000;  // about what a wake-up costs both sides together
 

@@ -1,6 +1,7 @@
 // Starts and ends of simulated processes.
 #include "sim/world.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -126,8 +127,10 @@ void world::await_end(node_t node) {
 }
 
 void world::run_host(const std::function<void()>& main) {
+  constexpr std::int64_t max_ns = 5'000'000;
   start_in(process_of(0), main);
-  while (running->living_threads(process_of(0)) != 0) base::sleep_ns(100'000);
+  for (std::int64_t pause = 100'000; running->living_threads(process_of(0)) != 0; pause = std::min(2 * pause, max_ns))
+    base::sleep_ns(pause);
 }
 
 void world::await_targets() {
