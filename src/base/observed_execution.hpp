@@ -20,10 +20,11 @@ class observed_execution {
     std::uint32_t call;      ///< its number
     trace_kind kind = trace_kind::executed;
   };
-  observed_execution(const call_of& what, own_counters* counters, std::uint64_t begun = read_ticks()) noexcept
+  [[gnu::always_inline]] observed_execution(const call_of& what, own_counters* counters,
+                                            std::uint64_t begun = read_ticks(), bool exact = true) noexcept
       : begun_(begun),
         recorded_(what.peer, what.function, what.call, begun),
-        counted_(counters, begun),
+        counted_(counters, begun, exact),
         traced_(what.node, what.peer, what.function, what.call, begun, what.kind) {}
 
   /// The call has ended, and the thread executes another one, of the same kind and on the same node, in its place.

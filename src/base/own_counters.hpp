@@ -173,8 +173,8 @@ extern constinit thread_local counter_cache this_counter_cache;
 /// While it lives, the calling thread executes a call for a node.
 class counted_execution {
  public:
-  /// `begun`: read_ticks() of its begin; `in`: nullptr: it is not counted.
-  counted_execution(own_counters* in, std::uint64_t begun) noexcept {
+  /// `begun`: read_ticks() of its begin, or, if it is not `exact`, shortly before; `in`: nullptr: it is not counted.
+  counted_execution(own_counters* in, std::uint64_t begun, bool exact = true) noexcept {
     if (in == nullptr || !in->on()) [[unlikely]]
       return;
     counter_cache& mine = this_counter_cache;
@@ -187,6 +187,8 @@ class counted_execution {
     outer_ = std::exchange(mine.innermost, this);
     add(block_->begun, 1);
     take_sample(mine, begun);
+    if (!exact && weight_ != 0) [[unlikely]]
+      begun_ = read_ticks();
   }
   counted_execution(const counted_execution&) = delete;
   counted_execution& operator=(const counted_execution&) = delete;

@@ -127,6 +127,10 @@ class call_sender {
   inline std::uint32_t key_of(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out);
   [[gnu::noinline]] std::uint32_t special_key(peer& who, msg::handler_entry& function, result_decoder decode,
                                               call_room& out);
+  inline bool begin_at_once(node_t node, msg::handler_entry& function, std::size_t size, result_decoder decode,
+                            call_room& out);
+  inline void claim_reserved(peer& who, std::byte* room, msg::handler_entry& function, result_decoder decode,
+                             std::int64_t deadline_ns, call_room& out);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
   /// What begin was asked for.
   struct request {

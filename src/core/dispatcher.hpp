@@ -169,13 +169,17 @@ class dispatcher {
     executed_.store(executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
   }
   /// Without the receiving lock.
-  void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
-                batch_reply* collected = nullptr) const {
+  [[gnu::always_inline]] void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload,
+                                       const msg::handler_entry& entry, batch_reply* collected = nullptr) const {
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     if (observes_itself(entry)) {
       handle(call);
     } else {
-      const base::observed_execution observed({of_.self, from.node, entry.key(), id}, of_.counters);
+      // Instead of reading the clock while the caller waits. A trace must not begin before the call was sent.
+      const std::uint64_t polled_at = std::exchange(this_thread.polled_at, 0);
+      const bool exact = polled_at == 0 || base::tracing();
+      const base::observed_execution observed({of_.self, from.node, entry.key(), id}, of_.counters,
+                                              exact ? base::read_ticks() : polled_at, exact);
       handle(call);
     }
   }

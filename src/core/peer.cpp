@@ -77,16 +77,6 @@ void peer::check_size(std::size_t size, const std::string& what) const {
 
 // ---- replies
 
-void peer::begin_reply(std::size_t size, reply_room& out) {
-  sending.lock();
-  bytes_sent.count(size);
-  out.data = room_at_once(size);
-  if (out.data != nullptr) [[likely]]
-    out.to = this;
-  else
-    begin_queued_reply(size, out);
-}
-
 /// The lock is held, but not while memory is allocated.
 [[gnu::noinline]] void peer::begin_queued_reply(std::size_t size, reply_room& out) {
   const bool is_long = size > max_payload;

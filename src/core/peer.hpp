@@ -129,11 +129,12 @@ struct peer {
   template <class Otherwise>
   [[nodiscard]] std::uint32_t key_or(const msg::handler_entry& function, std::uint32_t known,
                                      Otherwise otherwise) const {
-    const std::uint32_t key = function.key();
-    const bool as_is = translation == nullptr && key < known && !function.duplicate();
-    if (as_is) [[likely]]
-      return key;
+    if (has_same_key(function, known)) [[likely]]
+      return function.key();
     return otherwise();
+  }
+  [[nodiscard]] bool has_same_key(const msg::handler_entry& function, std::uint32_t known) const noexcept {
+    return translation == nullptr && function.key() < known && !function.duplicate();
   }
   /// Whether the node has to be asked for functions that it has got since they met before it can be said that it lacks
   /// this one: at most once per second, and when this node has got some. As key_for; throws nothing.
@@ -164,7 +165,15 @@ struct peer {
   }
   /// Takes the lock; until it is sent or given back the thread holds it. If there is no room in the ring, `out` is
   /// memory for a message of its own: who executes calls never waits for room.
-  void begin_reply(std::size_t size, reply_room& out);
+  void begin_reply(std::size_t size, reply_room& out) {
+    sending.lock();
+    bytes_sent.count(size);
+    out.data = room_at_once(size);
+    if (out.data != nullptr) [[likely]]
+      out.to = this;
+    else
+      begin_queued_reply(size, out);
+  }
   /// Whether there is a connection on which this node has greeted it. Any thread.
   [[nodiscard]] bool takes_replies() const noexcept {
     const peer_state now = state.load(std::memory_order_acquire);

@@ -32,12 +32,22 @@ struct thread_state {
   unsigned refusals = 0;         ///< of the receiving lock, while it cannot poll for a reply alone
   bool polled_alone = false;     ///< for a reply, since it has polled all endpoints
   std::uint64_t refused_at = 0;  ///< ticks: when it was refused the receiving lock last, and polled alone
+  std::uint64_t polled_at = 0;   ///< ticks: of polls that found nothing, behind which it has only polled; 0: unknown
 
   /// Of the innermost call; nullptr: it cannot be stopped.
   [[nodiscard]] call_stop* innermost_stop() const noexcept { return depth == stop_depth ? stop : nullptr; }
 };
 
 extern constinit thread_local thread_state this_thread;
+
+/// While it lives, the calling thread waits, and notes when it polled for nothing.
+class polling_time {
+ public:
+  polling_time() noexcept = default;
+  polling_time(const polling_time&) = delete;
+  polling_time& operator=(const polling_time&) = delete;
+  ~polling_time() { this_thread.polled_at = 0; }
+};
 
 /// While it lives, the calling thread executes neither calls nor continuations, which might wait for what it is about
 /// to do. Whoever ends one wakes those that wait, if continuations are due.

@@ -14,9 +14,11 @@
 #include "base/home_core.hpp"
 #include "base/own_counters.hpp"
 #include "base/thread_identity.hpp"
+#include "base/ticks.hpp"
 #include "core/event_wait.hpp"
 #include "core/loop_event.hpp"
 #include "core/parking.hpp"
+#include "core/thread_state.hpp"
 #include "core/waiting_node.hpp"
 
 namespace ham::inline v1::detail {
@@ -59,11 +61,14 @@ class waiter {
   /// Calls progress() until done(), which is checked first, or until the time has come. Gives what done() says.
   template <class Done, class Progress>
   bool wait_until(Done done, Progress progress, std::int64_t until_ns, const call_slot* awaited = nullptr) {
+    const polling_time only_here;
     idle_time idle;
     unsigned busy_rounds = 0;
     for (unsigned round = 1;; ++round) {
       if (done()) return true;
-      if (progress()) {
+      const bool any = progress();
+      this_thread.polled_at = any ? 0 : base::read_ticks();
+      if (any) {
         if (++busy_rounds % base::polls_per_clock == 0 && is_late(until_ns, awaited)) [[unlikely]]
           return done();
         idle.since_ns = 0;
@@ -75,6 +80,7 @@ class waiter {
       if (round % base::polls_per_clock != 0) continue;
       const std::int64_t now = base::now_ns();
       if (now >= until_ns) return done();
+      this_thread.polled_at = 0;  // others may get the core now
       if (keep_spinning(idle, now, awaited)) continue;
       block(done, std::min(until_ns, idle.sleep_until_ns), awaited, idle.blocks++ % blocks_per_takeover == 0);
       adapt_spin(base::now_ns() - now);

@@ -126,6 +126,16 @@ TEST(own_counters, count_executions_by_what_they_took) {
   EXPECT_GE(slow, 1U);
 }
 
+TEST(own_counters, time_what_they_do_not_know_the_exact_begin_of_from_when_they_are_told) {
+  own_counters of(0);
+  constexpr std::uint64_t ago = std::uint64_t{1} << 40U;
+  { const counted_execution one(&of, read_ticks() - ago, false); }
+  const counter_reading read = read_counts(of);
+  EXPECT_EQ(read.executed, 1U);
+  EXPECT_EQ(timed_in(read), 1U);
+  EXPECT_LT(read.ticks, ago);
+}
+
 TEST(own_counters, leave_calls_to_the_thread_that_takes_them_over) {
   own_counters of(0);
   {

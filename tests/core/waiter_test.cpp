@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/idle_node.hpp"
+#include "core/thread_state.hpp"
 
 namespace ham::inline v1::detail {
 namespace {
@@ -25,6 +28,26 @@ TEST(waiter, polls_until_it_is_done) {
   EXPECT_TRUE(node.wait([&] { return left == 0; }));
   EXPECT_EQ(node.polls, 5);
   EXPECT_EQ(node.clock_checks, 0) << "who is busy does not look at the clock";
+}
+
+TEST(waiter, knows_when_it_polled_for_nothing_until_it_finds_something_sleeps_or_ends) {
+  idle_node node;
+  std::vector<bool> known;
+  node.on_receive = [&] {
+    known.push_back(this_thread.polled_at != 0);
+    return known.size() == 3;
+  };
+  EXPECT_TRUE(node.wait([&] { return known.size() == 5; }));
+  EXPECT_EQ(known, (std::vector<bool>{false, true, true, false, true}));
+  EXPECT_EQ(this_thread.polled_at, 0U);
+  const std::uint64_t sleeps = node.waits.sleeps();
+  std::uint64_t slept = sleeps;
+  node.on_receive = [&] {
+    if (node.waits.sleeps() != std::exchange(slept, node.waits.sleeps())) EXPECT_EQ(this_thread.polled_at, 0U);
+    return false;
+  };
+  EXPECT_FALSE(node.wait([] { return false; }, base::now_ns() + 3'000'000));
+  EXPECT_NE(node.waits.sleeps(), sleeps);
 }
 
 TEST(waiter, ends_at_its_deadline) {

@@ -42,26 +42,21 @@ class ring_reader {
   }
 
   /// The next frame, valid until release().
-  [[nodiscard]] ring_status poll(frame& out) noexcept {
+  [[nodiscard, gnu::always_inline]] ring_status poll(frame& out) noexcept {
     give_back();
-    const line_head* first = head_at(position_);
-    if (first->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_)) return ring_status::empty;
+    const std::uint64_t position = position_;
+    const line_head* const first = head_at(position);
+    if (first->stamp.load(std::memory_order_acquire) != stamp_of(position, lines_log2_)) return ring_status::empty;
     const std::uint32_t size_and_kind = first->size_and_kind.load(std::memory_order_relaxed);
     const std::size_t size = size_and_kind & size_mask;
     const auto kind = static_cast<std::uint8_t>(size_and_kind >> 24);
-    const std::uint64_t rest = capacity() - (position_ & mask());
-    if (kind == pad_kind) [[unlikely]]
-      return skip(size, rest, out);
-    const std::uint64_t count = lines_of(size);
-    if (count > rest || count > capacity() / 2) return ring_status::broken;
-    for (std::uint64_t i = 1; i < count && i <= max_fetched; ++i) __builtin_prefetch(line(position_ + i));
     out.head = {first->key.load(std::memory_order_relaxed) ^ epoch_, first->call.load(std::memory_order_relaxed), kind};
-    out.payload = {line(position_) + head_bytes, size};
-    if ((kind & long_flag) != 0) [[unlikely]] {
-      if (!take_long(out)) return ring_status::broken;
-    }
-    held_ = count;
-    control_->taken.store(position_ + count, std::memory_order_release);
+    out.payload = {reinterpret_cast<const std::byte*>(first) + head_bytes, size};
+    const bool ordinary = kind != pad_kind && (kind & long_flag) == 0;
+    if (size > first_line_payload || !ordinary) [[unlikely]]
+      return poll_other(size, kind, out);
+    held_ = 1;
+    control_->taken.store(position + 1, std::memory_order_release);
     return ring_status::frame;
   }
 
@@ -100,6 +95,19 @@ class ring_reader {
   }
   [[nodiscard]] const line_head* head_at(std::uint64_t position) const noexcept {
     return reinterpret_cast<const line_head*>(line(position));
+  }
+
+  /// A frame of several lines, one that says where a long message is, or a pad. Its head and payload are set.
+  [[gnu::noinline]] ring_status poll_other(std::size_t size, std::uint8_t kind, frame& out) noexcept {
+    const std::uint64_t rest = capacity() - (position_ & mask());
+    if (kind == pad_kind) return skip(size, rest, out);
+    const std::uint64_t count = lines_of(size);
+    if (count > rest || count > capacity() / 2) return ring_status::broken;
+    for (std::uint64_t i = 1; i < count && i <= max_fetched; ++i) __builtin_prefetch(line(position_ + i));
+    if ((kind & long_flag) != 0 && !take_long(out)) return ring_status::broken;
+    held_ = count;
+    control_->taken.store(position_ + count, std::memory_order_release);
+    return ring_status::frame;
   }
 
   /// Payload may look like a stamp in a later lap: the further lines of the frame lose their first word.

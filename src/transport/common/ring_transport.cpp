@@ -79,7 +79,8 @@ endpoint* ring_transport::poll(frame& out, unsigned polls) {
   // Whoever waits there polls itself, and has to fetch the line again after each poll of this thread.
   const bool visits_attended = polls == 1 || ++visits_ % polls_between_visits == 0;
   attended_left_out_ = !visits_attended;
-  for (; polls != 0; --polls) {
+  const unsigned rounds = std::max(polls / std::max(static_cast<unsigned>(hot_.size()), 1U), 1U);
+  for (unsigned round = 0; round < rounds; ++round) {
     if (endpoint* found = look_around(out)) return found;
   }
   return nullptr;
