@@ -29,8 +29,8 @@ const msg::handler_table& all_handlers() {
   return msg::handler_table::local();
 }
 
-constexpr int max_frames = 64;                                     // handled under one hold of the receiving lock
-constexpr unsigned polls_while_idle = 256 / base::polls_left_out;  // before the rest is looked at again
+constexpr int max_frames = 64;                                    // handled under one hold of the receiving lock
+constexpr unsigned polls_while_idle = 64 / base::polls_left_out;  // before the rest is looked at again
 /// Some 20 us: so long others wait at most for a thread that takes its replies alone, if no thread polls for all.
 constexpr std::uint64_t alone_ticks = 8 * base::timed_sample::quick_ticks;
 
