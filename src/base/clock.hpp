@@ -23,8 +23,11 @@ inline constexpr unsigned polls_left_out = HAM_POLLS_LEFT_OUT;
 #else
 inline constexpr unsigned polls_left_out = 1;
 #endif
-/// Polls that find nothing, of a thread that waits, between two readings of the clock.
+static_assert(polls_left_out >= 1 && polls_left_out <= 32);
+/// Polls of a thread that waits between two readings of the clock, while they find something.
 inline constexpr unsigned polls_per_clock = 32 / polls_left_out;
+/// The same while they find nothing: then each takes longer, and somebody may need the core.
+inline constexpr unsigned idle_polls_per_clock = polls_left_out > 8 ? 1 : 8 / polls_left_out;
 
 /// Sleeps in the kernel for at least so long, unless a signal handler runs meanwhile. Not for `never_ns`.
 void sleep_ns(std::int64_t duration_ns) noexcept;

@@ -10,7 +10,8 @@
 
 namespace ham::inline v1::base {
 
-/// While it lives, the calling thread executes a call. The clock is read once for all that is written down.
+/// While it lives, the calling thread executes a call. The clock is read once for all that is written down, if `begun`
+/// is exact; else once more for the calls that are timed.
 class observed_execution {
  public:
   struct call_of {

@@ -76,8 +76,9 @@ class dispatcher {
   void run_at_once(peer& from, frame_header head, std::span<const std::byte> payload) {
     count_executed(from, 1);
     const msg::handler_entry& entry = callable_entry(of_.functions, head.key());
+    const std::uint64_t polled_at = this_thread.polled_at;
     const execution scope(*this, from);
-    run_call(from, head.id(), payload, entry);
+    run_call(from, head.id(), payload, entry, nullptr, polled_at);
   }
   /// A call or a batch: begins, is set aside, is given to its context, or is refused. Throws ham::protocol_error.
   void take(peer& from, frame_header head, std::span<const std::byte> payload);
@@ -135,6 +136,7 @@ class dispatcher {
           before_(std::exchange(from.executor, base::thread_identity())),
           worked_for_(std::exchange(this_thread.current, at.of_.owner)) {
       ++this_thread.depth;
+      this_thread.polled_at = 0;
       at.executing_.store(at.executing_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       at.of_.lock.unlock();
     }
@@ -168,15 +170,15 @@ class dispatcher {
     base::count_more(from.row->traffic.calls_received, calls);
     executed_.store(executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
   }
-  /// Without the receiving lock.
+  /// Without the receiving lock. `polled_at`: the call came behind this count of ticks, at once, so that the clock is
+  /// not read while its caller waits; 0: it is read. A trace must not begin before the call was sent.
   [[gnu::always_inline]] void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload,
-                                       const msg::handler_entry& entry, batch_reply* collected = nullptr) const {
+                                       const msg::handler_entry& entry, batch_reply* collected = nullptr,
+                                       std::uint64_t polled_at = 0) const {
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     if (observes_itself(entry)) {
       handle(call);
     } else {
-      // Instead of reading the clock while the caller waits. A trace must not begin before the call was sent.
-      const std::uint64_t polled_at = std::exchange(this_thread.polled_at, 0);
       const bool exact = polled_at == 0 || base::tracing();
       const base::observed_execution observed({of_.self, from.node, entry.key(), id}, of_.counters,
                                               exact ? base::read_ticks() : polled_at, exact);

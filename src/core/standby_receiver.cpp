@@ -75,7 +75,7 @@ void standby_receiver::poll_for_context(const std::atomic<bool>& news) {
   std::int64_t idle_since = base::now_ns();
   for (unsigned round = 1; !news.load(std::memory_order_acquire) && !node_.stopping(); ++round) {
     const bool found = node_.receive();
-    if (round % base::polls_per_clock != 0 && !found) continue;
+    if (round % base::idle_polls_per_clock != 0 && !found) continue;
     const std::int64_t now = base::now_ns();
     if (found) idle_since = now;
     if (now - idle_since > waiter::max_spin_ns) break;

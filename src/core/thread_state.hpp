@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/ticks.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
 namespace ham::inline v1::detail {
@@ -32,8 +33,12 @@ struct thread_state {
   unsigned refusals = 0;         ///< of the receiving lock, while it cannot poll for a reply alone
   bool polled_alone = false;     ///< for a reply, since it has polled all endpoints
   std::uint64_t refused_at = 0;  ///< ticks: when it was refused the receiving lock last, and polled alone
-  std::uint64_t polled_at = 0;   ///< ticks: of polls that found nothing, behind which it has only polled; 0: unknown
+  std::uint64_t polled_at = 0;   ///< ticks: when it last polled for nothing, if it has done nothing since; 0: unknown
 
+  /// Who counts ticks by reading the clock reads it when a call begins.
+  void note_polled() noexcept {
+    if constexpr (base::own_tick_source != base::tick_source::clock) polled_at = base::read_ticks();
+  }
   /// Of the innermost call; nullptr: it cannot be stopped.
   [[nodiscard]] call_stop* innermost_stop() const noexcept { return depth == stop_depth ? stop : nullptr; }
 };
@@ -43,7 +48,7 @@ extern constinit thread_local thread_state this_thread;
 /// While it lives, the calling thread waits, and notes when it polled for nothing.
 class polling_time {
  public:
-  polling_time() noexcept = default;
+  polling_time() noexcept { this_thread.polled_at = 0; }
   polling_time(const polling_time&) = delete;
   polling_time& operator=(const polling_time&) = delete;
   ~polling_time() { this_thread.polled_at = 0; }

@@ -14,7 +14,6 @@
 #include "base/home_core.hpp"
 #include "base/own_counters.hpp"
 #include "base/thread_identity.hpp"
-#include "base/ticks.hpp"
 #include "core/event_wait.hpp"
 #include "core/loop_event.hpp"
 #include "core/parking.hpp"
@@ -67,7 +66,7 @@ class waiter {
     for (unsigned round = 1;; ++round) {
       if (done()) return true;
       const bool any = progress();
-      this_thread.polled_at = any ? 0 : base::read_ticks();
+      if (!any) this_thread.note_polled();
       if (any) {
         if (++busy_rounds % base::polls_per_clock == 0 && is_late(until_ns, awaited)) [[unlikely]]
           return done();
@@ -77,7 +76,7 @@ class waiter {
         round = 0;
         continue;
       }
-      if (round % base::polls_per_clock != 0) continue;
+      if (round % base::idle_polls_per_clock != 0) continue;
       const std::int64_t now = base::now_ns();
       if (now >= until_ns) return done();
       this_thread.polled_at = 0;  // others may get the core now

@@ -270,6 +270,7 @@ bool engine::progress(const call_slot* awaited, bool all) {
   if (this_thread.polled_alone || this_thread.refusals != 0) [[unlikely]]
     end_polling_alone(awaited);
   waits.rouse();
+  const std::uint64_t polled_at = std::exchange(this_thread.polled_at, 0);
   bool any = false;
   if (events.pending()) [[unlikely]]
     any = handle_events();
@@ -280,7 +281,9 @@ bool engine::progress(const call_slot* awaited, bool all) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, any || all ? 1 : polls_while_idle);
     if (from == nullptr) break;
+    if (!any) this_thread.polled_at = polled_at;
     receiver_.receive(*from, frame);
+    this_thread.polled_at = 0;
     any = true;
     if (awaited != nullptr && awaited->settled()) break;
   }

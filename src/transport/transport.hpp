@@ -290,7 +290,7 @@ class transport {
 
   // ---- receiving: one thread at a time
   /// The next frame of any endpoint, or nullptr. Must be released before the next poll. Looks up to `polls` times where
-  /// looking is a matter of nanoseconds.
+  /// looking is a matter of nanoseconds, some times as often where it is one load.
   [[nodiscard]] virtual endpoint* poll(frame& out, unsigned polls) = 0;
   /// Announces that the caller is about to sleep on wake_fd(). False: something has arrived, do not sleep.
   [[nodiscard]] virtual bool arm() = 0;

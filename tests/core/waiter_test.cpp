@@ -38,7 +38,8 @@ TEST(waiter, knows_when_it_polled_for_nothing_until_it_finds_something_sleeps_or
     return known.size() == 3;
   };
   EXPECT_TRUE(node.wait([&] { return known.size() == 5; }));
-  EXPECT_EQ(known, (std::vector<bool>{false, true, true, false, true}));
+  const bool counts = base::own_tick_source != base::tick_source::clock;
+  EXPECT_EQ(known, (std::vector<bool>{false, counts, counts, counts, counts})) << "what it finds is not the waiter's";
   EXPECT_EQ(this_thread.polled_at, 0U);
   const std::uint64_t sleeps = node.waits.sleeps();
   std::uint64_t slept = sleeps;
