@@ -44,7 +44,9 @@ TEST(waiter, knows_when_it_polled_for_nothing_until_it_finds_something_sleeps_or
   const std::uint64_t sleeps = node.waits.sleeps();
   std::uint64_t slept = sleeps;
   node.on_receive = [&] {
-    if (node.waits.sleeps() != std::exchange(slept, node.waits.sleeps())) EXPECT_EQ(this_thread.polled_at, 0U);
+    if (node.waits.sleeps() != std::exchange(slept, node.waits.sleeps())) {
+      EXPECT_EQ(this_thread.polled_at, 0U);
+    }
     return false;
   };
   EXPECT_FALSE(node.wait([] { return false; }, base::now_ns() + 3'000'000));
