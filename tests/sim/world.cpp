@@ -1,7 +1,6 @@
 // Starts and ends of simulated processes.
 #include "sim/world.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 #include "job/run_target.hpp"
@@ -127,10 +127,9 @@ void world::await_end(node_t node) {
 }
 
 void world::run_host(const std::function<void()>& main) {
-  constexpr std::int64_t max_ns = 5'000'000;
   start_in(process_of(0), main);
-  for (std::int64_t pause = 100'000; running->living_threads(process_of(0)) != 0; pause = std::min(2 * pause, max_ns))
-    base::sleep_ns(pause);
+  base::backoff<base::backoff_schedule{.yields = 0, .sleep_ns = 100'000, .max_sleep_ns = 5'000'000}> pause;
+  while (running->living_threads(process_of(0)) != 0) pause.wait();
 }
 
 void world::await_targets() {
