@@ -220,6 +220,8 @@ class scheduler {
   // ---- watching
   /// The workload has come on.
   void note_progress() noexcept { progress_ns_ = now_ns_; }
+  /// When it last has.
+  [[nodiscard]] std::int64_t progress_ns() const noexcept { return progress_ns_; }
   void note(std::uint64_t event) noexcept { hash_ = (hash_ ^ event) * 0x100000001b3U; }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
   [[nodiscard]] std::uint64_t hand_overs() const noexcept { return hand_overs_; }
