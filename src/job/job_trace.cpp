@@ -13,10 +13,12 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <optional>
 #include <random>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/tracer.hpp"
@@ -36,7 +38,14 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr int clock_round_trips = 32;
-constexpr std::chrono::seconds max_wait{5};
+constexpr std::chrono::seconds max_wait{5};  // for one answer
+/// For all that is asked at the end of the job: what nodes that answer slowly have not sent by then is left out.
+constexpr std::int64_t max_end_ns = 120'000'000'000;
+
+/// For the next answer. Never negative: what comes too late fails as what nobody answers.
+std::chrono::nanoseconds time_left(std::int64_t until_ns) {
+  return std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(until_ns - base::now_ns()), 0ns, max_wait);
+}
 
 template <class... Values>
 void warn(const char* format, Values... values) {
@@ -99,12 +108,13 @@ job_trace::job_trace(engine& host, std::string path, std::uint64_t job)
 
 job_trace::~job_trace() { finish(); }
 
-/// The shortest of some round trips says how far the clocks are apart.
-void job_trace::measure_clocks(const std::vector<node_t>& nodes) {
+/// The shortest of some round trips says how far the clocks are apart. A node has `max_wait` for all of them.
+void job_trace::measure_clocks(const std::vector<node_t>& nodes, std::int64_t until_ns) {
   for (const node_t node : nodes) {
+    const std::int64_t its_end_ns = base::now_ns() + time_left(until_ns).count();
     try {
       for (int i = 0; i < clock_round_trips; ++i)
-        offload::sync(offload::within(host_.exactly(node), max_wait), fn<&trace_control::ping>);
+        offload::sync(offload::within(host_.exactly(node), time_left(its_end_ns)), fn<&trace_control::ping>);
     } catch (const std::exception& problem) {
       warn("the clock of node %d is not measured: %s", node, problem.what());
     }
@@ -127,18 +137,24 @@ void job_trace::add(const std::vector<node_t>& nodes) noexcept {
       else
         begun.push_back(node);
     }
-    measure_clocks(begun);
+    measure_clocks(begun, base::never_ns);
   } catch (const std::exception& problem) {
     warn("nodes are not traced: %s", problem.what());
   }
 }
 
-std::vector<std::byte> job_trace::fetch_part(node_t node, std::uint64_t bytes) {
+/// As much as comes in time: the last chunk of a part may end early.
+std::vector<std::byte> job_trace::fetch_part(node_t node, std::uint64_t bytes, std::int64_t until_ns) {
   constexpr std::uint64_t piece = std::uint64_t{1} << 20;
   const std::uint64_t most = std::min(bytes, base::trace_setup().max_bytes);  // whatever the node says
   std::vector<std::byte> all;
   while (all.size() < most) {
-    const std::vector<std::byte> next = offload::sync(offload::within(host_.exactly(node), max_wait),
+    const auto left = time_left(until_ns);
+    if (left == 0ns) {
+      warn("of node %d a part of what it has traced is missing: it did not come in time", node);
+      break;
+    }
+    const std::vector<std::byte> next = offload::sync(offload::within(host_.exactly(node), left),
                                                       fn<&trace_control::read>, std::uint64_t{all.size()}, piece);
     if (next.empty()) break;
     all.insert(all.end(), next.begin(), next.end());
@@ -148,12 +164,14 @@ std::vector<std::byte> job_trace::fetch_part(node_t node, std::uint64_t bytes) {
 
 /// Of nodes that have no part in the folder. A node that does not answer is left with what is there.
 std::vector<std::vector<std::byte>> job_trace::fetch_parts() {
+  const std::int64_t until_ns = base::now_ns() + max_end_ns;
   std::vector<node_t> nodes = host_.peers.ready_nodes(host_.self());
-  measure_clocks(nodes);
+  measure_clocks(nodes, until_ns);
   std::vector<std::pair<node_t, offload::future<std::uint64_t>>> ends;
   for (const node_t node : nodes) {
     try {
-      ends.emplace_back(node, offload::async(offload::within(host_.exactly(node), max_wait), fn<&trace_control::end>));
+      ends.emplace_back(
+          node, offload::async(offload::within(host_.exactly(node), time_left(until_ns)), fn<&trace_control::end>));
     } catch (const std::exception&) {  // it is lost
       continue;
     }
@@ -161,7 +179,7 @@ std::vector<std::vector<std::byte>> job_trace::fetch_parts() {
   std::vector<std::vector<std::byte>> parts;
   for (auto& [node, one] : ends) {
     try {
-      if (const std::uint64_t bytes = one.get(); bytes != 0) parts.push_back(fetch_part(node, bytes));
+      if (const std::uint64_t bytes = one.get(); bytes != 0) parts.push_back(fetch_part(node, bytes, until_ns));
     } catch (const std::exception& problem) {
       warn("of node %d there is in the trace what it has left: %s", node, problem.what());
     }
@@ -194,7 +212,11 @@ std::vector<base::trace_part> read_trace_parts(const std::string& folder, std::u
   std::error_code problem;
   for (const auto& file : fs::directory_iterator(folder, problem)) {
     if (!is_trace_part(file.path().filename().string())) continue;
-    if (auto part = base::parse_trace_part(bytes_of_file(file.path().string()))) parts.push_back(std::move(*part));
+    try {
+      if (auto part = base::parse_trace_part(bytes_of_file(file.path().string()))) parts.push_back(std::move(*part));
+    } catch (const std::bad_alloc&) {  // a file may say that it is long without having anything in it
+      warn("there is no memory for %s, which is left out", file.path().c_str());
+    }
   }
   if (job == 0) {
     for (const base::trace_part& one : parts)

@@ -32,9 +32,9 @@ class job_trace {
 
  private:
   job_trace(engine& host, std::string path, std::uint64_t job);
-  void measure_clocks(const std::vector<node_t>& nodes);
+  void measure_clocks(const std::vector<node_t>& nodes, std::int64_t until_ns);
   [[nodiscard]] std::vector<std::vector<std::byte>> fetch_parts();
-  [[nodiscard]] std::vector<std::byte> fetch_part(node_t node, std::uint64_t bytes);
+  [[nodiscard]] std::vector<std::byte> fetch_part(node_t node, std::uint64_t bytes, std::int64_t until_ns);
 
   engine& host_;
   const std::string path_;

@@ -20,6 +20,17 @@ constexpr std::int64_t connect_timeout_ns = 10'000'000'000;  // for a connection
 /// Of so many nodes that have gone it stays known how they were reached: calls to them are refused there at once.
 constexpr std::size_t max_gone = peer_table::max_lost;
 
+/// So many answers of one node may wait for room on their way to it: of threads that ask, which wait for theirs.
+constexpr std::uint32_t max_unanswered = 1024;
+
+/// Now and then, so that `all` stays as large as what is alive.
+template <class All, class Lost>
+void forget_lost_in(All& all, std::size_t& max_size, Lost lost) {
+  if (all.size() < max_size) return;
+  std::erase_if(all, lost);
+  max_size = 2 * all.size() + 64;
+}
+
 /// Secrets in plain bytes, for as long as it must be.
 class wiped_at_end {
  public:
@@ -128,8 +139,7 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
       return;
     case notice::question:
       if (node_.self() != 0) throw protocol_error("a question that only the host answers");
-      announce(from);
-      send_notice(from, pack(question_number{kind_of(notice::answer), std::get<1>(unpack<question_number>(text))}));
+      answer(from, std::get<1>(unpack<question_number>(text)));
       return;
     case notice::numbers:
       if (from != 0) throw protocol_error("numbers of nodes, which only the host gives");
@@ -146,6 +156,23 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
     default: break;
   }
   throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
+}
+
+/// What was announced for a question before, and is still on its way, is not said again; and who goes on asking without
+/// reading is not to fill this node's memory. The receiving lock is held.
+void node_directory::answer(node_t from, std::uint32_t question) {
+  const peer_hold who = node_.peers.hold(from);
+  if (!who) return;
+  forget_lost_in(askers_, max_askers_, [this](const auto& one) { return !node_.peers.is_ready(one.first); });
+  asker& one = askers_[from];
+  // Each of the answers that have not left is a message of its own.
+  one.unanswered = std::min(one.unanswered, who->row->traffic.waiting.load(std::memory_order_relaxed));
+  if (one.unanswered >= max_unanswered) throw protocol_error("questions without end, whose answers it does not read");
+  const std::pair<std::size_t, std::uint64_t> state{node_.peers.size(), changes_.load(std::memory_order_acquire)};
+  if (one.unanswered == 0 || one.announced != state) announce(from);
+  one.announced = state;
+  send_notice(from, pack(question_number{kind_of(notice::answer), question}));
+  ++one.unanswered;
 }
 
 void node_directory::on_announcement(std::span<const std::byte> text) {
@@ -274,6 +301,10 @@ void node_directory::end_own(node_t node, std::chrono::milliseconds timeout) {
 void node_directory::introduce(node_t from, node_t who) {
   if (node_.self() == 0) {  // passed on
     if (!node_.peers.is_ready(who) || who == from || who == 0) return;
+    forget_lost_in(meetings_, max_meetings_, [this](const auto& one) {
+      return !node_.peers.is_ready(one.first) || !node_.peers.is_ready(one.second);
+    });
+    if (!meetings_.emplace(from, who).second) return;  // a node asks once
     send_notice(who, pack(meeting{kind_of(notice::meet), from}));
     return;
   }
@@ -290,6 +321,7 @@ void node_directory::introduce(node_t from, node_t who) {
 void node_directory::begin_additions(node_t first) {
   std::lock_guard guard(mutex_);
   first_addition_ = first;
+  ++changes_;
 }
 
 /// At once, so that nobody who has heard of it makes the host send a word to a node that has not.
@@ -354,16 +386,19 @@ transport::network& node_directory::network() {
 void node_directory::set_address(node_t node, const std::string& address) {
   std::lock_guard guard(mutex_);
   addresses_[node] = address;
+  ++changes_;
 }
 
 void node_directory::set_company(node_t node, transport::company reaches, node_t starter) {
   std::lock_guard guard(mutex_);
+  ++changes_;
   if (starter != 0) starters_[node] = starter;
   if (reaches != transport::company::targets) apart_.emplace(node, reaches == transport::company::networks);
 }
 
 void node_directory::forget(node_t node) {
   std::lock_guard guard(mutex_);
+  ++changes_;
   addresses_.erase(node);
   apart_.erase(node);
   starters_.erase(node);
@@ -387,6 +422,7 @@ void node_directory::forget_lost() {
 void node_directory::use_ranks(transport::transport& ranks, node_t first, node_t end) {
   std::lock_guard guard(mutex_);
   ranks_.push_back({&ranks, first, end});
+  ++changes_;
 }
 
 bool node_directory::has_ranks() const {

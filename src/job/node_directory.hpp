@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -109,7 +110,13 @@ class node_directory {
     transport::transport* by;
     node_t first, end;
   };
+  /// A node that asks the host.
+  struct asker {
+    std::uint32_t unanswered = 0;                       ///< at most: answers that have not left
+    std::pair<std::size_t, std::uint64_t> announced{};  ///< number of nodes and changes_, in the last announcement
+  };
   void announce_to(std::span<const node_t> nodes);
+  void answer(node_t from, std::uint32_t question);
   void on_announcement(std::span<const std::byte> text);
   void learn_addresses(const std::vector<std::pair<node_t, std::string>>& announced);
   void forget_lost();
@@ -137,6 +144,11 @@ class node_directory {
   std::atomic<node_t> complete_{0};        ///< of nodes with smaller numbers the host has told what follows
   std::atomic<std::uint32_t> asked_{0};    ///< questions about the nodes of the job
   std::atomic<std::uint32_t> answered_{0};
+  std::atomic<std::uint64_t> changes_{0};  ///< of what is announced
+  std::map<node_t, asker> askers_;         // guarded by the receiving lock
+  std::size_t max_askers_ = 64;
+  std::set<std::pair<node_t, node_t>> meetings_;  // that were passed on: who asked, and whom; as askers_
+  std::size_t max_meetings_ = 64;
   mutable std::mutex mutex_;  // what follows, and how_
   std::optional<start_request> start_request_;
   std::vector<rank_range> ranks_;

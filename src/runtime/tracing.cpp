@@ -2,6 +2,7 @@
 #include "runtime/tracing.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,8 +34,13 @@ bool traced_handler_name(std::uint32_t key, std::string_view& name) noexcept {
 /// Whether the trace that runs here is in memory, which only this process has.
 std::atomic<bool>& is_in_memory() { return base::immortal<std::atomic<bool>, trace::span>(); }
 
+/// Whoever may write into the folder may have put something there that keeps who opens it waiting.
+base::unique_fd open_part(const std::string& path) noexcept {
+  return base::unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
+
 bool holds_part_of(const std::string& path, std::uint64_t job) {
-  const base::unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const base::unique_fd file = open_part(path);
   base::trace_head head{};
   return file && ::pread(file.get(), static_cast<void*>(&head), sizeof head, 0) == sizeof head &&
          head.magic == base::trace_head::magic_value && head.job == job;
@@ -68,14 +74,16 @@ std::string folder_of_parts(const std::string& trace) { return trace + ".parts";
 std::string file_of_part(const std::string& folder, node_t node) { return folder + "/node-" + std::to_string(node); }
 
 std::vector<std::byte> bytes_of_file(int fd) {
-  std::vector<std::byte> bytes(fd < 0 ? 0 : base::file_size(fd));
+  struct stat is {};
+  if (::fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_size <= 0) return {};
+  const auto size = static_cast<std::uint64_t>(is.st_size);
+  if (size > base::trace_setup().max_bytes) return {};  // no node writes so much
+  std::vector<std::byte> bytes(size);
   bytes.resize(base::read_bytes(fd, bytes, 0));
   return bytes;
 }
 
-std::vector<std::byte> bytes_of_file(const std::string& path) {
-  return bytes_of_file(base::unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)).get());
-}
+std::vector<std::byte> bytes_of_file(const std::string& path) { return bytes_of_file(open_part(path).get()); }
 
 namespace trace_control {
 

@@ -22,7 +22,7 @@ void forget_tracing_after_fork() noexcept;
 /// Where the parts of a trace are, and that of a node.
 [[nodiscard]] std::string folder_of_parts(const std::string& trace);
 [[nodiscard]] std::string file_of_part(const std::string& folder, node_t node);
-/// All bytes of a file; empty: it cannot be read.
+/// All bytes of a file; empty: it cannot be read, or is longer than a part can be, or no file.
 [[nodiscard]] std::vector<std::byte> bytes_of_file(int fd);
 [[nodiscard]] std::vector<std::byte> bytes_of_file(const std::string& path);
 

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
 
 #include "base/settings.hpp"
 #include "base/tracer.hpp"
@@ -136,6 +138,19 @@ TEST_F(job_traces, of_a_killed_host_are_joined_from_what_is_left) {
 }
 
 TEST_F(job_traces, without_parts_cannot_be_joined) { EXPECT_THROW(trace::join(path()), config_error); }
+
+TEST_F(job_traces, what_is_no_part_does_not_keep_the_others_waiting) {
+  const std::string parts = detail::folder_of_parts(path());
+  fs::create_directory(parts);
+  ASSERT_TRUE(detail::start_tracing(0, 41, detail::file_of_part(parts, 0)));
+  detail::stop_tracing();
+  ASSERT_EQ(::mkfifo(detail::file_of_part(parts, 77).c_str(), 0600), 0);
+  const std::string empty = detail::file_of_part(parts, 78);
+  std::ofstream(empty).close();
+  std::error_code too_long_here;
+  fs::resize_file(empty, std::uintmax_t{1} << 40U, too_long_here);
+  EXPECT_EQ(detail::read_trace_parts(parts, 41).size(), 1U);
+}
 
 TEST_F(job_traces, parts_of_other_jobs_are_left_out) {
   const std::string parts = detail::folder_of_parts(path());

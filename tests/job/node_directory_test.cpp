@@ -102,6 +102,61 @@ TEST(node_directory, a_question_is_answered_behind_an_announcement) {
   EXPECT_EQ(heard[1], pack(question_number{kind_of(notice::answer), 7}));
 }
 
+TEST(node_directory, questions_of_who_reads_no_answers_come_to_an_end) {
+  quiet hushed;
+  world job(500, 0, 2);
+  node_directory host(job.node(), {});
+  world::peer& asker = job.friendly();
+  const bytes question = pack(question_number{kind_of(notice::question), 7});
+  const auto ask = [&] { job.node().locked([&] { host.on_notice(asker.number, question); }); };
+  std::uint32_t waiting = 0;
+  const auto ask_on = [&] {
+    for (int i = 0; i < 1'000'000; ++i) {
+      ask();
+      waiting = job.node().peers.hold(asker.number)->row->traffic.waiting.load();
+    }
+  };
+  EXPECT_THROW(ask_on(), protocol_error);
+  EXPECT_LE(waiting, 1200U) << "beside the answers there are few announcements";
+}
+
+TEST(node_directory, who_reads_answers_may_ask_for_ever) {
+  world job(500, 0, 2);
+  node_directory host(job.node(), {});
+  world::peer& asker = job.friendly();
+  const bytes question = pack(question_number{kind_of(notice::question), 7});
+  for (int i = 0; i < 3'000; ++i) {
+    ASSERT_NO_THROW(job.node().locked([&] { host.on_notice(asker.number, question); }));
+    job.step();
+    std::size_t answers = 0;
+    while (auto next = asker.receive()) {
+      if (next->first.kind == to_byte(wire_kind::notice) && notice_in(next->second) == notice::answer) ++answers;
+    }
+    ASSERT_EQ(answers, 1U);
+  }
+}
+
+TEST(node_directory, a_node_asks_once_to_meet_another) {
+  world job(500, 0, 2);
+  node_directory host(job.node(), {});
+  world::peer& one = job.friendly();
+  world::peer& other = job.friendly();
+  const auto meetings_of = [&](world::peer& who) {
+    job.step();
+    std::size_t count = 0;
+    while (auto next = who.receive()) {
+      if (next->first.kind == to_byte(wire_kind::notice) && notice_in(next->second) == notice::meet) ++count;
+    }
+    return count;
+  };
+  job.node().locked([&] {
+    for (int i = 0; i < 3; ++i) host.on_notice(one.number, pack(meeting{kind_of(notice::meet), other.number}));
+  });
+  EXPECT_EQ(meetings_of(other), 1U);
+  job.node().locked([&] { host.on_notice(other.number, pack(meeting{kind_of(notice::meet), one.number})); });
+  EXPECT_EQ(meetings_of(one), 1U) << "the other one asks for itself";
+}
+
 TEST(node_directory, only_the_host_is_asked_and_answers) {
   lone_node node(1, 4);
   node_directory directory(*node, {});

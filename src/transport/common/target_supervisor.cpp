@@ -156,14 +156,26 @@ void target_supervisor::wait_for_events() {
     waiting.push_back({one->control.get(), POLLIN, 0});
     whose.push_back(one.get());
   }
-  if (::poll(waiting.data(), waiting.size(), base::milliseconds_until(supervisor_.next_ns())) < 0) return;
+  if (::poll(waiting.data(), waiting.size(), base::milliseconds_until(next_ns())) < 0) return;
   base::drain_event(command_event_.get());
   // Words before the end: they say why.
   for (std::size_t i = 0; i < whose.size(); ++i) {
     if (waiting[i + 2].revents != 0) read_control(*whose[i]);
   }
   look_after_processes();
+  const std::int64_t now = base::now_ns();
+  for (const auto& one : children_) {
+    if (one->tell_ns > now) continue;
+    one->tell_ns = base::never_ns;
+    report_end(*one, "closed the connection");
+  }
   std::erase_if(children_, [](const auto& one) { return one->ended; });
+}
+
+std::int64_t target_supervisor::next_ns() const {
+  std::int64_t next = supervisor_.next_ns();
+  for (const auto& one : children_) next = std::min(next, one->tell_ns);
+  return next;
 }
 
 void target_supervisor::look_after_processes() {
@@ -192,10 +204,14 @@ void target_supervisor::read_control(child& from) {
   if (closed) {
     from.control.reset();
     // It most likely ends at this moment, and how it ends is worth more than that it hung up. One that has a GPU takes
-    // 0.1 s and more to be over.
+    // 0.1 s and more to be over. For one that has not joined nobody waits here: there may be many.
+    if (!from.has_joined) {
+      from.tell_ns = base::now_ns() + std::chrono::nanoseconds(unjoined_exit_timeout).count();
+      return;
+    }
     const auto process = static_cast<pid_t>(pid(from.node));
-    std::string how = supervisor_.wait(from.node, from.has_joined ? quick_exit_timeout : unjoined_exit_timeout);
-    if (how.empty() && from.has_joined && process > 0 && base::confirms_end(process, joined_exit_timeout))
+    std::string how = supervisor_.wait(from.node, quick_exit_timeout);
+    if (how.empty() && process > 0 && base::confirms_end(process, joined_exit_timeout))
       how = base::end_of(process, status_timeout);
     from.ended = !how.empty();
     report_end(from, from.ended ? how : "closed the connection");

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/control_socket.hpp"
 #include "ham/error.hpp"
 #include "transport/common/process_supervisor.hpp"
@@ -63,6 +64,7 @@ class target_supervisor {
     bool leaving = false;
     bool told = false;
     bool ended = false;
+    std::int64_t tell_ns = base::never_ns;  // it hung up: until then how its process ends is worth waiting for
   };
 
   bool post(std::function<void()> task);  // on the thread; false: it is about to stop
@@ -73,6 +75,7 @@ class target_supervisor {
   void read_control(child& from);
   void look_after_processes();
   void report_end(child& one, const std::string& how);
+  [[nodiscard]] std::int64_t next_ns() const;
   [[nodiscard]] child* find(node_t node) noexcept;
   void stop_children();
 

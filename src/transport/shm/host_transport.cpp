@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
 constexpr std::chrono::milliseconds at_once{0};
-constexpr std::size_t max_recordings = 16;  // of nodes that have gone
+constexpr std::int64_t unjoined_exit_ns = 2'000'000'000;  // from the close of the control socket to the process's end
+constexpr std::size_t max_recordings = 16;                // of nodes that have gone
 // What the control thread's epoll says; the rest are nodes, whose control sockets they stand for.
 constexpr std::uint64_t command_tag = 0;
 constexpr std::uint64_t process_tag = UINT64_MAX;
@@ -163,7 +164,8 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
 
 void host_transport::wait_for_events() {
   std::array<epoll_event, 32> events{};
-  const std::int64_t next = supervisor_.next_ns();
+  std::int64_t next = supervisor_.next_ns();
+  for (const auto& [node, until_ns] : hung_up_) next = std::min(next, until_ns);
   const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), base::milliseconds_until(next));
   bool ends = next <= base::now_ns();
   for (int i = 0; i < count; ++i) {
@@ -173,7 +175,9 @@ void host_transport::wait_for_events() {
     started_target* const one = targets_.find(static_cast<node_t>(tag));
     if (one != nullptr && one->listens()) read_control(*one);
   }
-  if (ends) look_after_processes();
+  if (!ends) return;
+  look_after_processes();
+  report_hang_ups();
 }
 
 void host_transport::look_after_processes() {
@@ -207,15 +211,30 @@ void host_transport::read_control(started_target& from) {
 void host_transport::hang_up(started_target& one) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.control(), nullptr);
   if (!one.has_joined()) {
-    // It most likely ends at this moment, and how it ends is worth more than that it hung up.
-    const std::string how = one.how_ended.empty() ? supervisor_.wait(one.node, std::chrono::seconds(2)) : one.how_ended;
-    lose(one, how.empty() ? "closed the connection" : how);
-    if (!how.empty()) release(one);
+    if (one.how_ended.empty()) {
+      // It most likely ends at this moment, and how it ends is worth more than that it hung up.
+      hung_up_[one.node] = base::now_ns() + unjoined_exit_ns;
+      return;
+    }
+    lose(one, one.how_ended);
+    release(one);
     return;
   }
   std::string how = job_->of(one.node).how_ended(one.pid(), static_cast<pid_t>(peer_pid(one.node)));
   if (how.empty()) how = is_dead(one) ? "died" : "closed the connection";
   report_end(one, how);
+}
+
+/// Of those whose processes have not ended in time.
+void host_transport::report_hang_ups() {
+  const std::int64_t now = base::now_ns();
+  std::erase_if(hung_up_, [&](const auto& waiting) {
+    const auto& [node, until_ns] = waiting;
+    if (until_ns > now) return false;
+    started_target* const one = targets_.find(node);
+    if (one != nullptr && !one->has_ended()) lose(*one, "closed the connection");
+    return true;
+  });
 }
 
 /// It has been taken over, or is no target. What has come from it stays where it is.
@@ -283,6 +302,7 @@ std::string host_transport::how_ended(node_t node) {
 
 void host_transport::on_ended(started_target& one, const std::string& how) {
   one.how_ended = how;
+  hung_up_.erase(one.node);
   if (!one.has_joined() && !one.has_hung_up()) read_control(one);  // it may have said why
   if (one.has_ended()) return;
   lose(one, how);

@@ -64,6 +64,7 @@ class host_transport final : public ring_transport {
   void on_ended(started_target& one, const std::string& how);
   void release(started_target& one);
   void hang_up(started_target& one);
+  void report_hang_ups();
   void lose(const started_target& one, const std::string& how);
   void expel(started_target& one);
   void report_end(const started_target& one, const std::string& how);
@@ -94,6 +95,8 @@ class host_transport final : public ring_transport {
   host_commands commands_;
   process_supervisor supervisor_;  // control thread only
   target_group targets_;           // control thread only
+  /// Who hung up before it joined, and when that is told, unless its process ends before; control thread only.
+  std::map<node_t, std::int64_t> hung_up_;
   std::deque<node_t> recordings_;  // of nodes that have gone, the oldest first; control thread only
   std::int64_t start_limit_ns_;
   base::unique_fd epoll_;

@@ -42,22 +42,25 @@ void target_group::introduce(started_target& first, node_t second) {
     first.refuse(second);
     return;
   }
+  const std::pair<node_t, node_t> both = std::minmax(first.node, second);
   try {
-    if (introduced_.insert(std::minmax(first.node, second)).second) connect(first, *other);
+    if (!introduced_.insert(both).second || connect(first, *other)) return;
   } catch (const std::exception&) {  // no descriptors or memory left for the connection
-    introduced_.erase(std::minmax(first.node, second));
-    first.refuse(second);
   }
+  introduced_.erase(both);
+  first.refuse(second);
+  other->refuse(first.node);  // it may have asked, too
 }
 
-void target_group::connect(started_target& first, started_target& second) {
+/// False: one of them does not know of it.
+bool target_group::connect(started_target& first, started_target& second) {
   base::unique_fd pair_file;
   control_text text;
   static_cast<void>(make_pair(pair_file, text.epoch));  // the host itself does not look into it
   text.side = 0;
-  const bool told = first.introduce(second, text, pair_file.get());
+  if (!first.introduce(second, text, pair_file.get())) return false;
   text.side = 1;
-  if (!told || !second.introduce(first, text, pair_file.get())) first.refuse(second.node);
+  return second.introduce(first, text, pair_file.get());
 }
 
 void target_group::release(started_target& one, bool ended) {

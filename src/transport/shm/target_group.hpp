@@ -24,7 +24,7 @@ class target_group {
   void add(std::unique_ptr<started_target> fresh) { targets_.push_back(std::move(fresh)); }
   /// nullptr: none of that number.
   [[nodiscard]] started_target* find(node_t node) noexcept;
-  /// Connects two targets, once; refuses `first` if that cannot be.
+  /// Connects two targets, once. If that cannot be, both are refused, and who asks later is heard again.
   void introduce(started_target& first, node_t second);
   /// The process of `one` has gone, or, unless it has `ended` for sure, is none of this host's any more. Its peers are
   /// told: what they have seen in shared memory may be forged.
@@ -34,7 +34,7 @@ class target_group {
   void hang_up() noexcept;
 
  private:
-  void connect(started_target& first, started_target& second);
+  [[nodiscard]] bool connect(started_target& first, started_target& second);
 
   std::uint32_t next_epoch_;
   std::vector<std::unique_ptr<started_target>> targets_;

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
+#include "base/log.hpp"
 #include "transport/tcp/socket.hpp"
 
 namespace ham::inline v1::transport::tcp {
@@ -69,7 +71,11 @@ void acceptor::accept_some() {
     if (half_open_.size() == max_half_open) drop_one();
     tune(socket.get(), timeout_);
     const std::int64_t deadline = base::now_ns() + std::chrono::nanoseconds(timeout_).count();
-    half_open_.push_back({handshake(std::move(socket), tls_), deadline});
+    try {
+      half_open_.push_back({handshake(std::move(socket), tls_), deadline});
+    } catch (const std::exception&) {  // no memory for it: it is hung up on
+      continue;
+    }
     watch_for(half_open_.back(), POLLIN);
   }
 }
@@ -94,7 +100,11 @@ bool acceptor::serve(place who, const std::function<void(connection, const hello
     case handshake::status::greeted: break;
   }
   base::unwatch(epoll_.get(), who->shaking.socket());
-  greeted(who->shaking.take(), who->shaking.theirs());
+  try {
+    greeted(who->shaking.take(), who->shaking.theirs());
+  } catch (const std::exception& problem) {  // it goes, and the others stay
+    base::log("tcp", base::log_level::warning, "a connection is dropped: %s", problem.what());
+  }
   return true;
 }
 

@@ -27,7 +27,8 @@ class acceptor {
   [[nodiscard]] int listening() const noexcept { return listening_.get(); }
   /// When turn() must be called at the latest.
   [[nodiscard]] std::int64_t next_ns() const noexcept;
-  /// Goes on with all that can, gives the greeted ones to `greeted`, drops the late ones.
+  /// Goes on with all that can, gives the greeted ones to `greeted`, drops the late ones, and those for which there is
+  /// no memory or of which `greeted` throws.
   void turn(const std::function<void(connection, const hello&)>& greeted);
   /// Hangs up on all that are half-open.
   void hang_up() { half_open_.clear(); }

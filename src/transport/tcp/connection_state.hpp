@@ -11,6 +11,7 @@ namespace ham::inline v1::transport::tcp {
 
 struct connection_state {
   std::atomic<endpoint_state> state{endpoint_state::open};
+  std::atomic<int> cut_off_by{0};  // not 0: this side has ended the connection because of this error of sending
 
   // ---- frames of the peer
   std::atomic<std::uint64_t> taken{0};

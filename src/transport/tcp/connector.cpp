@@ -5,6 +5,8 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <exception>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -39,7 +41,11 @@ std::optional<connection> connect_now(const socket_address& to, std::shared_ptr<
   for (;;) {
     const std::int64_t left = deadline_ns - base::now_ns();
     pollfd waiting{going.socket(), going.wants(), 0};
-    if (left <= 0 || ::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) < 0) return std::nullopt;
+    if (left <= 0) return std::nullopt;
+    if (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) < 0) {
+      if (errno == EINTR) continue;  // the caller's thread may take signals
+      return std::nullopt;
+    }
     switch (going.step()) {
       case handshake::status::pending: continue;
       case handshake::status::failed: return std::nullopt;
@@ -121,15 +127,46 @@ void connector::take_resolved() {
     std::lock_guard guard(mutex_);
     fresh.swap(resolved_);
   }
-  for (std::unique_ptr<attempt>& one : fresh) {
-    attempt& which = *one;
+  for (std::unique_ptr<attempt>& one : fresh) begin_resolved(std::move(one));
+}
+
+void connector::begin_resolved(std::unique_ptr<attempt> one) noexcept {
+  attempt& which = *one;
+  try {
     const auto timeout = which.to.what == purpose::invite
                              ? std::max<std::chrono::milliseconds>(limits_.timeout, invitation_timeout)
                              : limits_.timeout;
     which.deadline_ns = base::now_ns() + std::chrono::nanoseconds(timeout).count();
     which.all = which.left;
-    attempts_.emplace(&which, std::move(one));
+    attempts_.emplace(&which, nullptr).first->second = std::move(one);
     try_next(which);
+  } catch (const std::exception& problem) {
+    drop(which, std::move(one), problem);
+  }
+}
+
+/// There is no memory for it. `own`: unless attempts_ has it.
+void connector::drop(attempt& which, std::unique_ptr<attempt> own, const std::exception& problem) noexcept {
+  if (own == nullptr) {
+    const auto found = attempts_.find(&which);
+    if (found == attempts_.end()) return;  // its client has been told
+    own = std::move(found->second);
+    attempts_.erase(found);
+  }
+  try {
+    client_.on_unreachable(own->to, problem.what());
+  } catch (const std::exception&) {
+    base::log("tcp", base::log_level::warning, "no memory left to say that node %d cannot be connected to",
+              own->to.peer);
+  }
+}
+
+template <class Act>
+void connector::act_on(attempt& which, Act act) noexcept {
+  try {
+    act();
+  } catch (const std::exception& problem) {
+    drop(which, nullptr, problem);
   }
 }
 
@@ -148,7 +185,7 @@ void connector::turn() {
   for (int i = 0; i < count; ++i) {
     // One of this round's earlier events may have ended it.
     auto* const which = static_cast<attempt*>(events[i].data.ptr);
-    if (attempts_.contains(which)) advance(*which);
+    if (attempts_.contains(which)) act_on(*which, [&] { advance(*which); });
   }
 }
 
@@ -161,11 +198,14 @@ void connector::handle_late(std::int64_t now) {
     else if (one->again_ns != 0 && one->again_ns <= now)
       again.push_back(key);
   }
-  for (attempt* const one : late)
-    give_up(*one, one->crossed || one->refused || one->again_ns != 0 ? one->trouble : "it did not answer in time");
+  for (attempt* const one : late) {
+    act_on(*one, [&] {
+      give_up(*one, one->crossed || one->refused || one->again_ns != 0 ? one->trouble : "it did not answer in time");
+    });
+  }
   for (attempt* const one : again) {
     one->again_ns = 0;
-    try_next(*one);
+    act_on(*one, [&] { try_next(*one); });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -73,6 +74,10 @@ class connector {
 
   void hand_over(std::unique_ptr<attempt> resolved);
   void take_resolved();
+  void begin_resolved(std::unique_ptr<attempt> one) noexcept;
+  template <class Act>
+  void act_on(attempt& which, Act act) noexcept;
+  void drop(attempt& which, std::unique_ptr<attempt> own, const std::exception& problem) noexcept;
   void handle_late(std::int64_t now);
   [[nodiscard]] bool exposed(const attempt& which, const socket_address& to) const noexcept;
   void try_next(attempt& which);

@@ -14,6 +14,7 @@ namespace {
 /// A peer that was killed while we had so much of it unread may have had more to say.
 constexpr std::size_t suspicious_bytes = std::size_t{32} << 10;
 constexpr std::uint16_t max_ahead = 256;
+constexpr int max_control_frames = 64;  // before others get their turn
 
 bool comes_later(int error) noexcept { return would_block(error) || error == EINTR; }
 
@@ -31,8 +32,9 @@ frame_receiver::frame_receiver(byte_stream& from, std::uint32_t epoch, connectio
 
 bool frame_receiver::next(frame& out, bool may_receive, news& what, std::string& why) {
   std::lock_guard guard(receiving_);
+  stopped_early_ = false;
   if (!open()) return false;
-  for (;;) {
+  for (int control_frames = 0;;) {
     const std::span<const std::byte> waiting = in_.waiting();
     wire_head head;
     const char* wrong = nullptr;
@@ -41,7 +43,10 @@ bool frame_receiver::next(frame& out, bool may_receive, news& what, std::string&
         if (!understand(head, why)) break;
         if (!carries_payload(head.kind)) {
           in_.skip(head_bytes);
-          continue;
+          // A peer may send nothing else for ever. What it has sent when it ends is little, and is read in one piece.
+          if (++control_frames < max_control_frames || ended_) continue;
+          stopped_early_ = true;
+          return false;
         }
         const std::size_t size = head_bytes + head.size;
         if (static_cast<std::int32_t>(static_cast<std::uint32_t>(shared_.taken) + 1 - shared_.allowed) > 0)
@@ -81,10 +86,16 @@ void frame_receiver::release() noexcept {
 bool frame_receiver::has_more() noexcept {
   std::lock_guard guard(receiving_);
   if (!open()) return false;
+  if (stopped_early_) return true;
   wire_head head;
   const char* wrong = nullptr;
   if (read_frame(in_.waiting(), epoch_, head, wrong) != head_status::incomplete) return true;
   return !ended_ && from_.has_input();
+}
+
+bool frame_receiver::stopped_early() noexcept {
+  std::lock_guard guard(receiving_);
+  return stopped_early_ && open();
 }
 
 bool frame_receiver::understand(const wire_head& head, std::string& why) noexcept {
@@ -135,7 +146,9 @@ bool frame_receiver::fill(bool may_grow) {
 
 void frame_receiver::end_of_stream(int error) noexcept {
   ended_ = true;
-  end_error_ = error;
+  // An end that this side has made says nothing of what the peer has taken.
+  const int own = shared_.cut_off_by.load();
+  end_error_ = own != 0 ? own : error;
 }
 
 std::string frame_receiver::ending() const {

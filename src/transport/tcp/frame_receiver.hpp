@@ -23,8 +23,11 @@ class frame_receiver {
                  endpoint_owner& owner, tcp_endpoint& of);
 
   /// The next frame, until release(). `may_receive`: from the socket, too. `why` describes `what` unless that is none.
+  /// False: there is none, or there were many frames that only tell something; then stopped_early() is true.
   [[nodiscard]] bool next(frame& out, bool may_receive, news& what, std::string& why);
   void release() noexcept;
+  /// The last next() has left what may have more frames behind it, of which the socket does not tell.
+  [[nodiscard]] bool stopped_early() noexcept;
   /// Whether a frame is here, or ciphertext waits.
   [[nodiscard]] bool has_more() noexcept;
   /// End of the frames of this side that the peer has seen, or may have.
@@ -61,6 +64,7 @@ class frame_receiver {
 
   std::mutex receiving_;
   receive_buffer in_;
+  bool stopped_early_ = false;
   bool ended_ = false;     // nothing more comes
   int end_error_ = 0;      // 0: in order, as far as TCP is concerned
   bool farewell_ = false;  // the peer said that it ends

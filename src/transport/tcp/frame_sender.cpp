@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -146,7 +147,7 @@ void frame_sender::send_what_waits() noexcept {
     while (!dead_ && send_some()) {
     }
   } catch (const std::bad_alloc&) {
-    sending_failed();
+    cut_off(ENOMEM);
   }
   if (queue_.handed() != before) shared_.handed.store(queue_.handed());
   shared_.acknowledged.store(queue_.acknowledged(), std::memory_order_relaxed);
@@ -189,6 +190,8 @@ bool frame_sender::went_on(byte_stream::status how) noexcept {
   if (how == byte_stream::status::moved) return true;
   if (how == byte_stream::status::later)
     blocked_ = true;
+  else if (how == byte_stream::status::failed)
+    cut_off(EPROTO);
   else
     sending_failed();
   return false;
@@ -225,6 +228,13 @@ void frame_sender::end_sending() noexcept {
   sending_failed();
   gathering_.store(false);
   if (to_.socket() >= 0) ::shutdown(to_.socket(), SHUT_WR);
+}
+
+/// The socket does not know that nothing more goes: whoever reads it is to see its end.
+void frame_sender::cut_off(int error) noexcept {
+  sending_failed();
+  shared_.cut_off_by.store(error);
+  if (to_.socket() >= 0) ::shutdown(to_.socket(), SHUT_RDWR);
 }
 
 /// The end of the connection is reported by whoever reads it.

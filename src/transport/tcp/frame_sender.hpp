@@ -64,6 +64,7 @@ class frame_sender {
   bool went_on(byte_stream::status how) noexcept;
   void end_records() noexcept;
   void end_sending() noexcept;
+  void cut_off(int error) noexcept;
   void sending_failed() noexcept;
   void count_under_way(std::size_t bytes) noexcept;
 

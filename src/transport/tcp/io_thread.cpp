@@ -3,14 +3,18 @@
 
 #include <sys/epoll.h>
 
+#include <exception>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/event_fds.hpp"
+#include "base/log.hpp"
 #include "base/thread.hpp"
 
 namespace ham::inline v1::transport::tcp {
 namespace {
 constexpr int max_events = 64;
+constexpr std::int64_t pause_ns = 10'000'000;  // after a round that failed
 }  // namespace
 
 io_thread::io_thread() : epoll_(base::make_epoll()), event_(base::make_event()) {
@@ -46,13 +50,27 @@ void io_thread::run_posted() {
     std::lock_guard guard(mutex_);
     now.swap(posted_);
   }
-  for (const auto& one : now) one();
+  for (auto one = now.begin(); one != now.end(); ++one) {
+    try {
+      (*one)();
+    } catch (...) {
+      std::lock_guard guard(mutex_);  // it, and those behind it, once more
+      posted_.insert(posted_.begin(), std::make_move_iterator(one), std::make_move_iterator(now.end()));
+      throw;
+    }
+  }
 }
 
 void io_thread::run(work& what) {
   for (;;) {
-    run_posted();
-    if (!what.turn()) return;
+    try {
+      run_posted();
+      if (!what.turn()) return;
+    } catch (const std::exception& problem) {  // no memory left, most likely: what could not be done is tried again
+      base::log("tcp", base::log_level::warning, "the thread for connections goes on after: %s", problem.what());
+      base::sleep_ns(pause_ns);
+      wake();
+    }
     epoll_event events[max_events];
     const int count = ::epoll_wait(epoll_.get(), events, max_events, base::milliseconds_until(what.next_ns()));
     for (int i = 0; i < count; ++i) {

@@ -19,6 +19,8 @@ constexpr std::int64_t closing_poll_ns = 5'000'000;
 constexpr std::int64_t closing_timeout_ns = 1'000'000'000;
 constexpr std::int64_t farewell_timeout_ns = 300'000'000;
 constexpr std::int64_t delivery_timeout_ns = 50'000'000;  // behind that, of a target
+/// A peer that was asked for a lane so long ago opens none. Less than bulk_client's pause between two questions.
+constexpr std::int64_t lane_answer_ns = 500'000'000;
 
 /// Encryption keeps a core busy on each side; a plain stream is limited by memory.
 std::size_t streams_for(const network_options& options) {
@@ -144,7 +146,11 @@ void tcp_network::serve_lane(node_t peer, connection with) {
   std::lock_guard guard(mutex_);
   const shared_record record = record_of(peer);
   if (stopping_ || record == nullptr || record->end->state() != endpoint_state::open) return;
-  lanes_.serve(peer, std::move(with));
+  try {
+    lanes_.serve(peer, std::move(with));
+  } catch (const std::exception& problem) {  // no thread, or no memory for one: the peer sees the lane end
+    base::log("tcp", base::log_level::warning, "a lane of node %d is not served: %s", peer, problem.what());
+  }
 }
 
 std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
@@ -154,14 +160,22 @@ std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
     std::lock_guard guard(mutex_);
     record = record_of(peer);
     if (record == nullptr || stopping_) return nullptr;
-    to = record->bulk_address;
+    // One failure may be of the moment, and the peer may be unable to connect to this node: only who answers to being
+    // asked is no longer connected to.
+    const bool asked_in_vain = record->asked_ns != 0 && base::now_ns() - record->asked_ns >= lane_answer_ns;
+    if (!record->unreachable || asked_in_vain) to = record->bulk_address;
   }
   if (to.size != 0) {
     const hello mine = hello_for(peer, purpose::bulk, to.is_loopback());
-    if (auto with = connect_now(to, job_client_, mine, options_.timeout))
-      return std::make_unique<lane>(std::move(*with));
+    auto with = connect_now(to, job_client_, mine, options_.timeout);
     std::lock_guard guard(mutex_);
-    record->bulk_address.size = 0;  // not reachable from here: from now on the peer is asked
+    record->unreachable = !with.has_value();
+    record->asked_ns = 0;
+    if (with) return std::make_unique<lane>(std::move(*with));
+  }
+  {
+    std::lock_guard guard(mutex_);
+    if (record->asked_ns == 0) record->asked_ns = base::now_ns();
   }
   record->end->sender().ask_for_lane();
   return nullptr;
@@ -172,7 +186,10 @@ std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
 void tcp_network::lost(tcp_endpoint& which, const std::string& reason) noexcept {
   {
     std::lock_guard guard(mutex_);
-    if (const shared_record record = record_of(which.peer())) record->end_transfers();
+    if (const shared_record record = record_of(which.peer())) {
+      record->lost = true;
+      record->end_transfers();
+    }
   }
   observer_.on_lost(which.peer(), reason);
 }
@@ -188,14 +205,14 @@ void tcp_network::closed(tcp_endpoint& which) noexcept {
     const shared_record record = record_of(peer);
     if (record == nullptr || record->reap_ns != 0) return;
     record->end_transfers();
-    record->reap_ns = base::now_ns() + closing_timeout_ns;
     closing_.push_back(record);
+    record->reap_ns = base::now_ns() + closing_timeout_ns;
   });
 }
 
 void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
   const node_t peer = which.peer();
-  std::string address;
+  socket_address address;
   {
     std::lock_guard guard(mutex_);
     const shared_record record = record_of(peer);
@@ -203,9 +220,13 @@ void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
     // A frame of 24 bytes costs a socket and a handshake here: as many as may be served, no more.
     if (record->lanes_begun + lanes_.count(peer) >= lane_server::max_lanes_per_peer) return;
     ++record->lanes_begun;
-    address = record->bulk_address.text();
+    address = record->bulk_address;
   }
-  connector_.begin({peer, purpose::bulk_reversed, address, job_client_});
+  try {
+    connector_.begin({peer, purpose::bulk_reversed, address.text(), job_client_});
+  } catch (const std::exception&) {  // no memory: it asks again
+    lane_attempt_over(peer);
+  }
 }
 
 void tcp_network::lane_attempt_over(node_t peer) noexcept {
@@ -278,7 +299,7 @@ void tcp_network::reap_closed(std::int64_t now) {
       if (one->forgotten) peers_.erase(one->end->peer());
     }
     // Of a host whose connection was closed from this side nothing will be seen any more: it is as good as gone.
-    if (one->end->peer() == 0 && stop_at_ns_ == 0) observer_.on_lost(0, one->end->reason());
+    if (one->end->peer() == 0 && stop_at_ns_ == 0) report_lost(0, [&] { return one->end->reason(); });
     return true;
   });
   if (reaped != 0) lanes_.reap();

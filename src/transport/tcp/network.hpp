@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <vector>
@@ -81,7 +82,16 @@ class tcp_network final : public network, private endpoint_owner, private connec
   void welcome_peer(connection with, const hello& theirs);
   void welcome_lane(connection with, const hello& theirs);
 
-  void adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port);
+  void adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port) noexcept;
+  /// `why` makes the reason; without memory for one there is none.
+  template <class Why>
+  void report_lost(node_t peer, Why why) noexcept {
+    try {
+      observer_.on_lost(peer, why());
+    } catch (const std::bad_alloc&) {
+      observer_.on_lost(peer, {});
+    }
+  }
   [[nodiscard]] std::uint16_t port_for(int socket) const noexcept;
   void serve_lane(node_t peer, connection with);
   void lane_attempt_over(node_t peer) noexcept;
@@ -90,6 +100,7 @@ class tcp_network final : public network, private endpoint_owner, private connec
   void watch_all(std::int64_t now);
   flusher::found flush(bool long_round);
   [[nodiscard]] shared_record record_of(node_t peer);
+  [[nodiscard]] bool has_place_of(node_t by) const noexcept;
   [[nodiscard]] std::vector<shared_record> all_records();
 
   const network_options options_;

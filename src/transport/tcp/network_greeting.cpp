@@ -2,7 +2,12 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 
+#include <algorithm>
+#include <exception>
+
 #include "base/clock.hpp"
+#include "base/log.hpp"
+#include "transport/common/bell.hpp"
 #include "transport/tcp/peer_record.hpp"
 
 namespace ham::inline v1::transport::tcp {
@@ -85,7 +90,7 @@ void tcp_network::on_unreachable(const connector::destination& who, const std::s
     connecting_.erase(who.peer);
     if (record_of(who.peer) != nullptr) return;
   }
-  observer_.on_lost(who.peer, "cannot connect to " + who.address + ": " + why);
+  report_lost(who.peer, [&] { return "cannot connect to " + who.address + ": " + why; });
 }
 
 // ---- others connect
@@ -102,11 +107,21 @@ void tcp_network::welcome_connection(connection with, const hello& theirs) {
   }
 }
 
+/// By a node that lives, as far as this network knows, or by one of the same number. mutex_ is held.
+bool tcp_network::has_place_of(node_t by) const noexcept {
+  return std::any_of(peers_.begin(), peers_.end(), [by](const auto& known) {
+    const auto& [node, record] = known;
+    const bool lives = !record->lost && !record->forgotten && record->end->state() == endpoint_state::open;
+    return node == by || (lives && place_of(node) == place_of(by));
+  });
+}
+
 void tcp_network::welcome_peer(connection with, const hello& theirs) {
   verdict answer = verdict::accepted;
   {
     std::lock_guard guard(mutex_);
-    if (record_of(theirs.from) != nullptr || stopping_)
+    // The host invites everybody; who only says a number is not to take the place of a node that has one.
+    if (options_.self == 0 || has_place_of(theirs.from) || stopping_)
       answer = verdict::not_now;
     else if (connecting_.contains(theirs.from) && options_.self < theirs.from)
       answer = verdict::crossed;  // of two that connect to each other at once, the lower one's connection counts
@@ -128,7 +143,10 @@ void tcp_network::welcome_lane(connection with, const hello& theirs) {
       turn_away(with, theirs, known ? verdict::not_offered : verdict::not_now);
       return;
     }
-    if (theirs.what == purpose::bulk_reversed) reversed = record->bulk;
+    if (theirs.what == purpose::bulk_reversed) {
+      reversed = record->bulk;
+      record->asked_ns = 0;
+    }
   }
   if (!send_welcome(with, {verdict::accepted, 0, 0, 0, theirs.nonce})) return;
   if (reversed != nullptr)
@@ -143,7 +161,7 @@ void tcp_network::join(node_t peer, connection with, const hello& theirs) {
   if (::getrandom(&answer.epoch, sizeof answer.epoch, 0) != sizeof answer.epoch) answer.epoch = 1;
   with.epoch = answer.epoch;
   if (!send_welcome(with, answer)) {
-    observer_.on_lost(peer, "it went before it was answered");
+    report_lost(peer, [] { return std::string("it went before it was answered"); });
     return;
   }
   adopt(peer, std::move(with), theirs.flags, theirs.port);
@@ -151,30 +169,42 @@ void tcp_network::join(node_t peer, connection with, const hello& theirs) {
 
 // ---- a connection that stands
 
-void tcp_network::adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port) {
-  const auto fresh = std::make_shared<peer_record>(*this);
-  if (port != 0) {
-    fresh->bulk_address = remote_address(with.socket());
-    fresh->bulk_address.set_port(port);
+void tcp_network::adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port) noexcept {
+  shared_record fresh;
+  bool introduced = false;
+  try {
+    fresh = std::make_shared<peer_record>(*this);
+    if (port != 0) {
+      fresh->bulk_address = remote_address(with.socket());
+      fresh->bulk_address.set_port(port);
+    }
+    if ((flags & has_memory) != 0)
+      fresh->bulk = std::make_shared<bulk_client>([this, peer] { return open_lane(peer); }, streams_);
+    endpoint_owner& owner = *this;
+    fresh->end = std::make_shared<tcp_endpoint>(peer, std::move(with), options_.timeout, owner, fresh->bulk);
+    tcp_endpoint& end = *fresh->end;
+    {
+      std::lock_guard guard(mutex_);
+      connecting_.erase(peer);
+      if (stopping_ || !peers_.emplace(peer, fresh).second) return;
+    }
+    end.medium = name();
+    watch_soon();  // from now on it is watched
+    observer_.on_connected(end);
+    introduced = true;
+    {
+      std::lock_guard guard(mutex_);
+      if (!fresh->forgotten) poller_.add(end);
+    }
+    io_.watch(end.socket(), EPOLLRDHUP | EPOLLOUT | EPOLLET, fresh.get());
+  } catch (const std::exception& problem) {  // no memory for it
+    {
+      std::lock_guard guard(mutex_);
+      connecting_.erase(peer);
+      if (fresh != nullptr && !introduced && record_of(peer) == fresh) peers_.erase(peer);
+    }
+    report_lost(peer, [&] { return std::string("its connection could not be taken: ") + problem.what(); });
   }
-  if ((flags & has_memory) != 0)
-    fresh->bulk = std::make_shared<bulk_client>([this, peer] { return open_lane(peer); }, streams_);
-  endpoint_owner& owner = *this;
-  fresh->end = std::make_shared<tcp_endpoint>(peer, std::move(with), options_.timeout, owner, fresh->bulk);
-  tcp_endpoint& end = *fresh->end;
-  {
-    std::lock_guard guard(mutex_);
-    connecting_.erase(peer);
-    if (stopping_ || !peers_.emplace(peer, fresh).second) return;
-  }
-  end.medium = name();
-  watch_soon();  // from now on it is watched
-  observer_.on_connected(end);
-  {
-    std::lock_guard guard(mutex_);
-    if (!fresh->forgotten) poller_.add(end);
-  }
-  io_.watch(end.socket(), EPOLLRDHUP | EPOLLOUT | EPOLLET, fresh.get());
 }
 
 }  // namespace ham::transport::tcp

@@ -24,8 +24,11 @@ struct tcp_network::peer_record final : io_thread::source {
   std::shared_ptr<tcp_endpoint> end;
   std::shared_ptr<bulk_client> bulk;  // nullptr: the peer offers no memory
   socket_address bulk_address;        // of size 0: unknown
+  bool unreachable = false;           // the last connection to bulk_address failed
+  std::int64_t asked_ns = 0;          // since when the peer is asked for a lane without opening one; 0: it is not
   std::size_t lanes_begun = 0;        // attempts to open one that the peer has asked for
   std::int64_t reap_ns = 0;           // of the I/O thread; 0: not yet
+  bool lost = false;                  // as was reported
   bool reaped = false;
   bool forgotten = false;
 };

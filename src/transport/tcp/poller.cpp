@@ -103,12 +103,14 @@ endpoint* poller::poll_many(frame& out) {
 }
 
 endpoint* poller::poll_ready(frame& out) {
-  while (!ready_.empty()) {
+  for (std::size_t left = ready_.size(); left > 0; --left) {
     tcp_endpoint* const next = ready_.front();
     ready_.erase(ready_.begin());
-    if (!next->poll(out)) continue;
-    hot_ = next;
-    return next;
+    if (next->poll(out)) {
+      hot_ = next;
+      return next;
+    }
+    if (next->receiver().stopped_early()) ready_.push_back(next);
   }
   return nullptr;
 }

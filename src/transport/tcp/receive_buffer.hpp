@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
+#include <utility>
 
 #include "base/drop_pages.hpp"
 #include "transport/tcp/frame_format.hpp"
@@ -16,8 +18,6 @@ class receive_buffer {
  public:
   static constexpr std::size_t normal_bytes = std::size_t{320} << 10;
   static constexpr std::size_t slack_bytes = 64;  // readable behind the last payload
-
-  receive_buffer() { become(normal_bytes); }
 
   [[nodiscard]] std::span<const std::byte> waiting() const noexcept { return {bytes_.get() + begin_, end_ - begin_}; }
   /// Takes the first `bytes` of waiting(): they stay where they are until release().
@@ -35,7 +35,7 @@ class receive_buffer {
   [[nodiscard]] std::span<std::byte> room() noexcept {
     if (!held_) {
       if (begin_ == end_) {
-        if (size_ > normal_bytes) become(normal_bytes);
+        if (size_ > normal_bytes) shrink();
         begin_ = end_ = 0;
       } else if (size_ - end_ < head_bytes + largest_payload) {
         std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
@@ -45,17 +45,18 @@ class receive_buffer {
     }
     return {bytes_.get() + end_, size_ - end_};
   }
-  /// The same, whatever it takes: for the last words of a peer.
+  /// The same, whatever it takes: for the last words of a peer. Throws std::bad_alloc; then nothing has changed.
   [[nodiscard]] std::span<std::byte> more_room() {
     if (size_ - end_ < normal_bytes / 2) {
-      std::unique_ptr<std::byte[]> before = std::move(bytes_);
       const std::size_t kept = end_ - begin_;
-      const std::size_t from = begin_;
-      become(2 * kept + normal_bytes);
-      std::memcpy(bytes_.get(), before.get() + from, kept);
+      const std::size_t bytes = 2 * kept + normal_bytes;
+      std::unique_ptr<std::byte[]> grown(new std::byte[bytes + slack_bytes]);  // not touched before it is used
+      std::memcpy(grown.get(), bytes_.get() + begin_, kept);
+      bytes_.swap(grown);
+      size_ = bytes;
       begin_ = 0;
       end_ = kept;
-      if (held_ && retired_ == nullptr) retired_ = std::move(before);
+      if (held_ && retired_ == nullptr) retired_ = std::move(grown);
     }
     return {bytes_.get() + end_, size_ - end_};
   }
@@ -67,14 +68,17 @@ class receive_buffer {
   }
 
  private:
-  void become(std::size_t bytes) {
-    bytes_.reset(new std::byte[bytes + slack_bytes]);  // not touched before it is used
-    size_ = bytes;
+  /// Back to the normal size, if there is memory for that.
+  void shrink() noexcept {
+    std::unique_ptr<std::byte[]> normal(new (std::nothrow) std::byte[normal_bytes + slack_bytes]);
+    if (normal == nullptr) return;
+    bytes_ = std::move(normal);
+    size_ = normal_bytes;
   }
 
-  std::unique_ptr<std::byte[]> bytes_;
+  std::unique_ptr<std::byte[]> bytes_{new std::byte[normal_bytes + slack_bytes]};
   std::unique_ptr<std::byte[]> retired_;  // holds a frame that was looked at when the buffer grew
-  std::size_t size_ = 0;
+  std::size_t size_ = normal_bytes;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool held_ = false;

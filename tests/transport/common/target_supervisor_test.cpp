@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -168,6 +169,37 @@ TEST(target_supervisor, a_target_that_sends_descriptors_is_ended) {
   EXPECT_TRUE(has_ended(pid));
   supervisor.stop();
   EXPECT_EQ(host.times(), 1) << "its end is no news";
+}
+
+/// The second one ends when the first one has hung up.
+TEST(target_supervisor, does_not_wait_for_who_hangs_up_without_having_joined) {
+  std::string folder = testing::TempDir() + "hung_up.XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string gate = folder + "/gate";
+  ASSERT_EQ(::mkfifo(gate.c_str(), 0600), 0);
+  node_t first = 1;
+  for (int round = 0; round < 5 && first != 2; ++round) {  // on a busy machine ends take longer than that is waited for
+    told_host host;
+    target_supervisor supervisor("testing", host.handler());
+    start(supervisor, shell_target("read line < " + gate + "; exit 3", 2));
+    start(supervisor,
+          shell_target("eval \"exec ${HAM_TARGET#testing:}>&-\"; echo now > " + gate + "; exec sleep 1000", 1));
+    first = host.wait().node;
+  }
+  EXPECT_EQ(first, 2);
+  ::unlink(gate.c_str());
+  ::rmdir(folder.c_str());
+}
+
+TEST(target_supervisor, a_target_that_hangs_up_and_never_joins_is_told) {
+  told_host host;
+  target_supervisor supervisor("testing", host.handler());
+  start(supervisor, shell_target("eval \"exec ${HAM_TARGET#testing:}>&-\"; exec sleep 1000"));
+  const told_end end = host.wait();
+  EXPECT_EQ(end.how, child_end::disconnected);
+  EXPECT_NE(end.reason.find("closed the connection"), std::string::npos) << end.reason;
+  supervisor.stop();
+  EXPECT_EQ(host.times(), 1);
 }
 
 TEST(target_supervisor, targets_end_with_their_host) {

@@ -103,6 +103,19 @@ TEST_F(target_groups, tell_the_peers_of_one_that_has_gone) {
   expect_silence();
 }
 
+TEST_F(target_groups, connect_two_later_if_one_could_not_be_told) {
+  for (int i = 0; i < 10'000; ++i) at(2).refuse(9);  // it does not read: nothing more goes to it
+  group_.introduce(at(1), 2);
+  expect_told(1, control_kind::connected, 2);
+  expect_told(1, control_kind::refused, 2);
+  while (told(2)) {
+  }
+  group_.introduce(at(2), 1);
+  expect_told(2, control_kind::connected, 1);
+  expect_told(1, control_kind::connected, 2);
+  expect_silence();
+}
+
 TEST_F(target_groups, drop_those_that_have_ended_and_are_not_used) {
   at(1).forgotten = true;
   group_.release(at(2), true);

@@ -1,6 +1,8 @@
 // Half-open connections: greeted in any number of pieces, dropped when they are late or too many.
 #include "transport/tcp/acceptor.hpp"
 
+#include <new>
+
 #include "base/clock.hpp"
 #include "transport/tcp/nodes.hpp"
 
@@ -127,6 +129,28 @@ TEST_F(acceptors, let_go_of_all_when_they_hang_up) {
   one.hang_up();
   EXPECT_EQ(one.next_ns(), base::never_ns);
   EXPECT_TRUE(eventually([&] { return is_closed(somebody); }));
+}
+
+TEST_F(acceptors, drop_who_cannot_be_taken_and_go_on) {
+  acceptor one(listen_at({"127.0.0.1", "0"}, true), nullptr, 20s);
+  const base::unique_fd first = connect(one);
+  send(first, greeting(3));
+  int asked = 0;
+  EXPECT_TRUE(eventually([&] {
+    one.turn([&](connection, const hello&) {
+      ++asked;
+      throw std::bad_alloc();
+    });
+    return asked == 1;
+  }));
+  EXPECT_TRUE(is_closed(first));
+  const base::unique_fd second = connect(one);
+  send(second, greeting(4));
+  EXPECT_TRUE(eventually([&] {
+    turn(one);
+    return !greeted_.empty();
+  }));
+  EXPECT_EQ(greeted_.front(), 4);
 }
 
 }  // namespace

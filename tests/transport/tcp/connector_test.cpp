@@ -1,6 +1,11 @@
 // Connecting: who is reached, who is not and why, and when the connector comes again. One thread turns both sides.
 #include "transport/tcp/connector.hpp"
 
+#include <pthread.h>
+#include <signal.h>
+
+#include <new>
+
 #include "base/clock.hpp"
 #include "transport/tcp/acceptor.hpp"
 #include "transport/tcp/nodes.hpp"
@@ -11,6 +16,7 @@ namespace {
 class recording_client final : public connector::client {
  public:
   [[nodiscard]] hello hello_for(node_t peer, purpose what, bool) const override {
+    if (peer == without_memory) throw std::bad_alloc();
     hello mine;
     mine.what = what;
     mine.to = peer;
@@ -32,6 +38,7 @@ class recording_client final : public connector::client {
   std::vector<connection> held;
   std::string reason;
   std::uint32_t epoch = 0;
+  node_t without_memory = -1;
 };
 
 class connectors : public testing::Test {
@@ -120,6 +127,45 @@ TEST_F(connectors, drop_attempts_when_stopped) {
   on.stop();
   EXPECT_EQ(on.next_ns(), base::never_ns);
   EXPECT_TRUE(client_.failed.empty() && client_.reached.empty());
+}
+
+TEST_F(connectors, go_on_when_a_signal_interrupts_them) {
+  struct sigaction does_nothing {};
+  does_nothing.sa_handler = [](int) {};
+  struct sigaction before {};
+  ASSERT_EQ(::sigaction(SIGUSR1, &does_nothing, &before), 0);
+  const hello mine = client_.hello_for(3, purpose::bulk, false);
+  std::atomic<bool> over{false};
+  bool reached = false;
+  std::thread connecting([&] {
+    reached = connect_now(local_address(there_.listening()), nullptr, mine, 60s).has_value();
+    over = true;
+  });
+  for (int i = 0; i < 100; ++i) {  // nobody answers so far
+    ::pthread_kill(connecting.native_handle(), SIGUSR1);
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(eventually([&] {
+    there_.turn([&](connection with, const hello& theirs) {
+      EXPECT_TRUE(send_welcome(with, {verdict::accepted, 0, 0, 99, theirs.nonce}));
+      accepted_.push_back(std::move(with));
+    });
+    return over.load();
+  }));
+  connecting.join();
+  EXPECT_TRUE(reached);
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_F(connectors, give_up_on_whom_there_is_no_memory_for) {
+  connector on({20s, false}, client_);
+  client_.without_memory = 2;
+  on.begin({2, purpose::reach, address(), nullptr});
+  on.begin({3, purpose::reach, address(), nullptr});
+  ASSERT_TRUE(run(on, verdict::accepted, [&] { return !client_.reached.empty(); }));
+  EXPECT_EQ(client_.reached, std::vector<node_t>{3});
+  EXPECT_EQ(client_.failed, std::vector<node_t>{2});
+  EXPECT_EQ(on.next_ns(), base::never_ns);
 }
 
 }  // namespace

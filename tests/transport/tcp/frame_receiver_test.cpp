@@ -106,5 +106,33 @@ TEST_F(frame_receivers, drain_until_the_peer_has_ended) {
   EXPECT_TRUE(end_->receiver().drain());
 }
 
+TEST_F(frame_receivers, look_at_some_frames_that_only_tell_something_at_once) {
+  constexpr int told = 200;
+  for (int i = 0; i < told; ++i) write({0, notice_kind, 0, 0, 0, 0});
+  write({0, 1, 0, 9, 0, 0});
+  bytes all((told + 1) * head_bytes);
+  ASSERT_TRUE(eventually(
+      [&] { return ::recv(end_->socket(), all.data(), all.size(), MSG_PEEK) == static_cast<ssize_t>(all.size()); }));
+  frame found;
+  EXPECT_FALSE(end_->poll(found));
+  EXPECT_TRUE(end_->receiver().stopped_early());
+  EXPECT_TRUE(end_->receiver().has_more()) << "nobody goes to sleep now";
+  EXPECT_EQ(next(), 9U);
+  EXPECT_FALSE(end_->receiver().stopped_early());
+}
+
+/// A node that is lost is asked for its last answers until it gives none.
+TEST_F(frame_receivers, look_at_all_frames_of_who_has_ended) {
+  for (int i = 0; i < 200; ++i) write({0, notice_kind, 0, 0, 0, 0});
+  write({0, 1, 0, 9, 0, 0});
+  ::shutdown(peer_.get(), SHUT_WR);
+  std::string why;
+  ASSERT_TRUE(eventually([&] { return end_->receiver().read_to_end(why); }));
+  frame found;
+  ASSERT_TRUE(end_->poll(found));
+  EXPECT_EQ(found.head.key, 9U);
+  end_->release();
+}
+
 }  // namespace
 }  // namespace ham::transport::tcp::test

@@ -1,6 +1,8 @@
 // What goes at once, what is gathered, what is refused, and the frames of the transport's own.
 #include "transport/tcp/frame_sender.hpp"
 
+#include <new>
+
 #include "transport/tcp/endpoints.hpp"
 
 namespace ham::inline v1::transport::tcp::test {
@@ -85,6 +87,37 @@ TEST_F(frame_senders, drop_frames_once_closed) {
   end_->commit({1, 0, 1});
   std::byte one;
   EXPECT_EQ(::recv(peer_.get(), &one, 1, 0), 0);
+}
+
+/// There is memory to send so many times.
+class scarce_stream final : public byte_stream {
+ public:
+  scarce_stream(base::unique_fd socket, int sends) : byte_stream(std::move(socket)), left_(sends) {}
+  [[nodiscard]] outcome receive(std::span<std::byte> into) override { return receive_from_socket(into); }
+  [[nodiscard]] outcome send(std::span<const std::byte> bytes) override {
+    if (left_-- == 0) throw std::bad_alloc();
+    return send_to_socket(bytes);
+  }
+  [[nodiscard]] std::unique_ptr<blocking_stream> make_blocking() override { return nullptr; }
+
+ private:
+  int left_;
+};
+
+TEST_F(frame_senders, end_the_connection_when_there_is_no_memory_to_send) {
+  auto [here, there] = connected_to(listening_.get());
+  ::fcntl(here.get(), F_SETFL, ::fcntl(here.get(), F_GETFL) | O_NONBLOCK);
+  tcp_endpoint end(2, {std::make_unique<scarce_stream>(std::move(here), 1), test_epoch}, 20s, owner_);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    ASSERT_NE(end.reserve(0), nullptr);
+    end.commit({i, 0, 1});
+    end.sender().push();
+  }
+  EXPECT_TRUE(eventually([&] {
+    frame none;
+    return !end.poll(none) && owner_.losses == 1;
+  })) << "else its calls would wait for ever";
+  EXPECT_EQ(end.consumed(), 1U) << "the first one may have run";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <future>
+#include <new>
 
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
@@ -18,6 +19,7 @@ class counted_work final : public io_thread::work {
   [[nodiscard]] std::int64_t next_ns() const override { return next; }
   [[nodiscard]] bool turn() override {
     ++turns;
+    if (throws.exchange(false)) throw std::bad_alloc();
     const std::int64_t due = next;
     if (due != base::never_ns && base::now_ns() >= due) {
       next = base::never_ns;
@@ -29,6 +31,7 @@ class counted_work final : public io_thread::work {
   std::atomic<std::int64_t> next{base::never_ns};
   std::atomic<int> turns{0};
   std::atomic<bool> stop{false};
+  std::atomic<bool> throws{false};
   std::promise<void> was_due;
 };
 
@@ -88,6 +91,19 @@ TEST_F(io_threads, ends_when_a_turn_says_so) {
   io_.join();
   EXPECT_EQ(work_.turns, 1);
   io_.join();
+}
+
+TEST_F(io_threads, goes_on_after_a_round_without_memory) {
+  work_.throws = true;
+  io_.start(work_);
+  int tries = 0;
+  std::promise<int> done;
+  io_.post([&] {
+    if (++tries == 1) throw std::bad_alloc();
+  });
+  io_.post([&] { done.set_value(tries); });
+  EXPECT_EQ(done.get_future().get(), 2) << "what was posted is not dropped, and stays in order";
+  EXPECT_FALSE(work_.throws);
 }
 
 TEST(io_thread, need_not_be_started) {

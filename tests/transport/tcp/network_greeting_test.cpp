@@ -1,6 +1,9 @@
 // How nodes meet: who is asked without reason is not, and who does not belong to the job is turned away.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <new>
+
 #include "transport/tcp/nodes.hpp"
 
 namespace ham::inline v1::transport::tcp::test {
@@ -40,10 +43,10 @@ TEST(tcp_greeting, an_address_that_is_none_is_refused_at_once) {
   EXPECT_TRUE(all.host().news.lost(1).empty()) << "nothing was begun";
 }
 
-/// The node says that it is node 2 of the job with this key.
-void join_as_two(seat& who, int key) {
+/// The node says that it is this one, node 2, of the job with this key.
+void join_as_two(seat& who, int key, node_t self = 2) {
   network_options options = host_options({});
-  options.self = 2;
+  options.self = self;
   who.at = std::make_unique<tcp_network>(options, job_of(key), &who.memory, who.news);
 }
 
@@ -63,6 +66,72 @@ TEST(tcp_greeting, a_node_with_another_number_is_turned_away) {
   other.at->reach(5, mine.node(1).at->address());  // where node 1 listens
   EXPECT_NE(other.await_loss(5), "");
   EXPECT_EQ(mine.node(1).to(2), nullptr);
+}
+
+TEST(tcp_greeting, nobody_connects_to_a_host_that_has_not_invited_it) {
+  job mine(1);
+  seat stranger;
+  join_as_two(stranger, 42, 4097);  // at the place of node 1
+  stranger.at->reach(0, mine.host().at->address());
+  EXPECT_NE(stranger.await_loss(0), "");
+  EXPECT_EQ(mine.host().to(4097), nullptr);
+  mine.host().send(1, 5);
+  EXPECT_EQ(mine.node(1).receive(), 5U);
+}
+
+TEST(tcp_greeting, a_number_with_the_place_of_a_node_that_lives_is_turned_away) {
+  job mine(2);
+  mine.node(1).at->reach(2, mine.node(2).at->address());
+  ASSERT_NE(mine.node(1).await(2), nullptr);
+  ASSERT_NE(mine.node(2).await(1), nullptr);
+  for (const node_t number : {4096, 4098}) {  // the host's place, and that of node 2
+    seat stranger;
+    join_as_two(stranger, 42, number);
+    stranger.at->reach(1, mine.node(1).at->address());
+    EXPECT_NE(stranger.await_loss(1), "");
+    EXPECT_EQ(mine.node(1).to(number), nullptr);
+  }
+  mine.node(2).at->shutdown();
+  EXPECT_NE(mine.node(1).await_loss(2), "");
+  seat next;
+  join_as_two(next, 42, 4098);
+  next.at->reach(1, mine.node(1).at->address());
+  EXPECT_NE(next.await(1), nullptr) << "its place is free";
+}
+
+/// Has no memory to take note of the first connection.
+class choking_recorder final : public observer {
+ public:
+  void on_connected(endpoint& with) override {
+    if (!choked_.exchange(true)) throw std::bad_alloc();
+    news.on_connected(with);
+  }
+  void on_broken(node_t peer, const std::string& reason) override { news.on_broken(peer, reason); }
+  void on_lost(node_t peer, const std::string& reason) override { news.on_lost(peer, reason); }
+
+  recorder news;
+
+ private:
+  std::atomic<bool> choked_{false};
+};
+
+TEST(tcp_greeting, a_connection_for_which_there_is_no_memory_is_a_loss) {
+  base::heap memory{base::heap::make_file()};
+  choking_recorder observed;
+  const recorder& news = observed.news;
+  tcp_network host(host_options({}), job_of(42), &memory, observed);
+  std::vector<std::unique_ptr<seat>> targets;
+  for (const node_t node : {1, 2}) {
+    tcp_listener waiting(listening({}));
+    host.invite(node, waiting.address(), listening({}).key);
+    seat& target = *targets.emplace_back(std::make_unique<seat>());
+    target.at = waiting.wait()->join(&target.memory, target.news);
+    ASSERT_TRUE(eventually([&] { return !news.lost(node).empty() || news.connected(node) != nullptr; }));
+  }
+  ASSERT_EQ(news.lost(1).size(), 1U);
+  EXPECT_EQ(news.connected(1), nullptr);
+  EXPECT_NE(news.connected(2), nullptr) << "others are taken";
+  host.shutdown();
 }
 
 TEST(tcp_greeting, a_second_connection_to_the_same_node_is_none) {

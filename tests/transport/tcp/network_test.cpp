@@ -333,6 +333,48 @@ TEST_P(tcp_memory, a_large_transfer_on_several_lanes) {
   EXPECT_EQ(three.get(address, there.tag, back.data(), 1), access_result::lost);
 }
 
+/// The target is played. It cannot connect to the host, so it ignores requests for lanes.
+TEST(tcp_lanes, an_attempt_that_failed_is_made_again) {
+  job_options how;
+  how.secure = false;
+  seat host;
+  host.at = std::make_unique<tcp_network>(host_options(how), job_of(42), &host.memory, host.news);
+  base::unique_fd lanes_at = listen_at(parse_address("127.0.0.1:0"), true);
+  const std::uint16_t port = local_address(lanes_at.get()).port();
+  acceptor target(listen_at(parse_address("127.0.0.1:0"), true), nullptr, 20s);
+  std::vector<connection> held;
+  host.at->invite(1, local_address(target.listening()).text(), std::nullopt);
+  ASSERT_TRUE(eventually([&] {
+    target.turn([&](connection with, const hello& theirs) {
+      EXPECT_TRUE(send_welcome(with, {verdict::accepted, has_memory, port, 5, theirs.nonce}));
+      held.push_back(std::move(with));
+    });
+    return host.to(1) != nullptr;
+  }));
+  base::heap memory{base::heap::make_file()};
+  const auto there = memory.allocate(8);
+  const bytes sent(8, std::byte{3});
+  auto put = std::async(std::launch::async, [&] {
+    return host.to(1)->memory()->put(reinterpret_cast<std::uint64_t>(there.address), there.tag, sent.data(), 8);
+  });
+  pollfd knocking{lanes_at.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&knocking, 1, 20'000), 1);
+  base::unique_fd(::accept(lanes_at.get(), nullptr, nullptr)).reset();  // it is hung up on
+  lane_server lanes(&memory);
+  acceptor again(std::move(lanes_at), nullptr, 20s);
+  const bool settled = eventually([&] {
+    again.turn([&](connection with, const hello& theirs) {
+      EXPECT_EQ(theirs.what, purpose::bulk);
+      if (send_welcome(with, {verdict::accepted, 0, 0, 0, theirs.nonce})) lanes.serve(0, std::move(with));
+    });
+    return put.wait_for(0ms) == std::future_status::ready;
+  });
+  EXPECT_TRUE(settled) << "nobody came again";
+  if (!settled) host.at->shutdown();  // which ends it
+  EXPECT_EQ(put.get(), access_result::done);
+  EXPECT_EQ(std::memcmp(there.address, sent.data(), 8), 0);
+}
+
 /// A host that nobody can connect to opens the lane itself, when it is asked.
 TEST_P(tcp_memory, a_peer_that_cannot_be_reached_opens_the_lane) {
   job_options how;

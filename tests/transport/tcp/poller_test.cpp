@@ -144,5 +144,18 @@ TEST_F(pollers, report_a_loss_once) {
   EXPECT_EQ(owner_.losses, 1);
 }
 
+TEST_F(pollers, come_back_to_who_only_tells_something) {
+  connect(3);
+  frame none;
+  while (poller_.poll(none) != nullptr) none = {};
+  for (int i = 0; i < 200; ++i) there_[1]->sender().announce(1);
+  send(1, 7);
+  const std::size_t size = 201 * head_bytes;
+  bytes all(size);
+  ASSERT_TRUE(
+      eventually([&] { return ::recv(here_[1]->socket(), all.data(), size, MSG_PEEK) == static_cast<ssize_t>(size); }));
+  EXPECT_EQ(next(), std::make_pair(node_t{1}, 7U));
+}
+
 }  // namespace
 }  // namespace ham::transport::tcp::test
