@@ -32,6 +32,8 @@ BUILD := build/$(PRESET)
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
+# Packages come before the configuration that looks for them: prerequisites are made in their order. Builds and tests take JOBS.
+.NOTPARALLEL:
 .PHONY: help deps configure build demo test bench evaluate fuzz simulate soak install package check prove tidy format clean docs test-deps evaluate-parts evaluate-deps cross
 
 help:
@@ -57,7 +59,7 @@ deps:
 	@scripts/install-deps.sh
 
 configure: deps
-	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHAM_PEERS=$(HAM_PEERS) \
+	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX="$(patsubst ~/%,$(HOME)/%,$(PREFIX))" -DHAM_PEERS=$(HAM_PEERS) \
 	  $(if $(filter release,$(PRESET)),"-DHAM_TEST_ISAS=$(subst $(space),;,$(strip $(HAM_TEST_ISAS)))") \
 	  $(if $(filter release,$(PRESET)),$(if $(FOREIGN_AVEORUN),"-DHAM_TEST_FOREIGN_AVEORUN=$(abspath $(FOREIGN_AVEORUN))"))
 
@@ -102,7 +104,8 @@ evaluate: HAM_PEERS := ON
 evaluate: evaluate-deps configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target evaluation -- $(if $(GENERATOR),-k,-k 0) || \
 	  echo "evaluate: some programs were not built, see the lines above"
-	@python3 benchmarks/evaluate --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)
+	@python3 benchmarks/evaluate/gpu.py
+	@python3 benchmarks/evaluate --look --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)
 
 # Needs clang and its runtime libraries; says so and is skipped without them.
 fuzz:
@@ -135,7 +138,7 @@ cross:
 
 # The loader's cache is refreshed where that is ours to do, so that programs find libham.so at once.
 install: build
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake --install $(BUILD) --prefix "$(patsubst ~/%,$(HOME)/%,$(PREFIX))"
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 # The folder is also a repository of apt: deb [trusted=yes] file:FOLDER ./

@@ -7,6 +7,7 @@ again, unless --again is given.
 """
 import argparse
 import os
+import subprocess
 import sys
 
 import experiments
@@ -18,6 +19,9 @@ import runner
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SYSTEM_PYTHON = "/usr/bin/python3"
 INTERRUPTED = 130  # as of a program that SIGINT has ended
+LOOK = os.path.join(SOURCE, "tests", "benchmarks", "evaluate", "browser_test.py")
+LOOK_S = 900
+SKIPPED = 77
 
 
 def use_a_python_that_plots():
@@ -40,6 +44,7 @@ def arguments_of(texts):
     parser.add_argument("--minutes", type=float, default=20, help="time that the measurements may take (20)")
     parser.add_argument("--again", action="store_true", help="measure also what is there")
     parser.add_argument("--page", action="store_true", help="measure nothing, write the page of what is there")
+    parser.add_argument("--look", action="store_true", help="have the page looked at in Chromium when it is written, where that is installed")
     parser.add_argument("--markdown", action="store_true", help="measure nothing, print the results of what is there as Markdown")
     parser.add_argument("--list", action="store_true", help="list the experiments")
     parser.add_argument("--check", action="store_true", help="measure and write nothing, only check the names of the parts")
@@ -68,6 +73,22 @@ def say(line):
 
 def progress(line):
     print(f"\r\033[K{line}", end="", flush=True)
+
+
+def looked_at(path):
+    """Whether the page shows in a browser what a reader must see; true as well if nobody can look."""
+    try:
+        done = subprocess.run([sys.executable, LOOK, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=LOOK_S, check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        print(f"evaluate: the page was not checked: {problem}")
+        return False
+    if done.returncode == SKIPPED:
+        print(f"evaluate: the page was not checked: {done.stdout.strip().removeprefix('SKIPPED: ')}")
+        return True
+    print("evaluate: the page was checked in Chromium: ok" if done.returncode == 0 else
+          f"{done.stdout}evaluate: the page does not show what it must, see the lines above")
+    return done.returncode == 0
 
 
 def main(texts):
@@ -100,8 +121,10 @@ def main(texts):
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(page.written(everything, records, papers.load(), described))
     os.replace(path + ".new", path)
-    print(f"evaluate: {os.path.relpath(path)}")
-    return INTERRUPTED if interrupted else 0
+    print(f"evaluate: {os.path.relpath(path)}", flush=True)
+    if interrupted:
+        return INTERRUPTED
+    return 0 if not options.look or looked_at(path) else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Plots as inline SVG: text stays text, colours are variables of the page, ids are of one plot alone."""
 import dataclasses
 import io
+import itertools
 import math
 import re
 
@@ -175,33 +176,39 @@ def _bars(axes, plot, all_points):
 def _stack(axes, plot, all_points):
     names = _categories(all_points)
     begin = dict.fromkeys(names, 0.0)
-    for index, points in enumerate(all_points):
+    for index, points in enumerate(one for one in all_points if one.role != "total"):
         left = [begin[_name(x)] for x in points.x]
         axes.barh([names.index(_name(x)) for x in points.x], points.y, left=left, height=0.6, label=points.label,
                   color=SERIES[index % len(SERIES)])
         for x, y in zip(points.x, points.y):
             begin[_name(x)] += y
+    # Medians of parts need not add up to the median of the whole: that is shown as it was measured.
+    end = {name: (sum_of_parts, sum_of_parts) for name, sum_of_parts in begin.items()}
+    for points in (one for one in all_points if one.role == "total"):
+        axes.errorbar(points.y, [names.index(_name(x)) for x in points.x], xerr=_spread(points), color=INK, label=points.label,
+                      linestyle="none", marker="|", markersize=9, elinewidth=0.8, capsize=2)
+        end.update({_name(x): (y, max(high, begin[_name(x)])) for x, y, high in zip(points.x, points.y, points.high or points.y)})
     for row, name in enumerate(names):
-        axes.annotate(number_text(begin[name], 3), (begin[name], row), xytext=(4, 0), textcoords="offset points", va="center",
+        axes.annotate(number_text(end[name][0], 3), (max(end[name]), row), xytext=(4, 0), textcoords="offset points", va="center",
                       fontsize=FONT_PT - 1)
-    axes.set_xlim(0, max(begin.values()) * 1.2)
-    _finish_number_axis(axes.xaxis, False, list(begin.values()))
+    largest = max(max(both) for both in end.values())
+    axes.set_xlim(0, largest * 1.2)
+    _finish_number_axis(axes.xaxis, False, [largest])
     _finish_rows(axes, plot, names)
 
 
 def _roofline(axes, plot, all_points):
-    """Points under what the machine's arithmetic and its memory allow; series of the roles peak and bandwidth say how much."""
-    def most(role):
-        return max((y for points in all_points if points.role == role for y in points.y), default=None)
-
-    peak, bandwidth = most("peak"), most("bandwidth")
+    """Points under what the machine's arithmetic and its memory allow; series of the roles peak and bandwidth say how much. Each
+    peak is a roof of its own."""
+    bandwidth = max((y for points in all_points if points.role == "bandwidth" for y in points.y), default=None)
+    peaks = [(points.label, max(points.y)) for points in all_points if points.role == "peak"] if bandwidth else []
     kernels = [points for points in all_points if points.role not in ("peak", "bandwidth")]
-    xs = [x for points in kernels for x in points.x]
-    if peak and bandwidth:
-        ridge = peak / bandwidth
-        left, right = min([*xs, ridge]) / 4, max([*xs, ridge]) * 4
-        label = f"{number_text(peak, 3)} Gflop/s and {number_text(bandwidth, 3)} GB/s"
-        axes.plot([left, ridge, right], [left * bandwidth, peak, peak], color=INK, linewidth=1.2, label=label)
+    xs = [*(x for points in kernels for x in points.x), *(peak / bandwidth for _, peak in peaks)]
+    for (name, peak), line in zip(peaks, itertools.cycle(("-", "--", ":"))):
+        left, right = min(xs) / 4, max(xs) * 4
+        label = f"{name}: {number_text(peak, 3)} Gflop/s, {number_text(bandwidth, 3)} GB/s"
+        axes.plot([left, peak / bandwidth, right], [left * bandwidth, peak, peak], color=INK, linewidth=1.2, linestyle=line,
+                  label=label)
     for index, points in enumerate(kernels):
         axes.plot(points.x, points.y, linestyle="none", marker=MARKERS[index % len(MARKERS)], markersize=6,
                   color=SERIES[index % len(SERIES)], label=points.label)

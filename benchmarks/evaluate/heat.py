@@ -20,7 +20,7 @@ def timed(argv, timeout_s):
 
 
 def measured(programs, launcher, rounds, timeout_s):
-    """One row for each setting; the program and its floor take turns."""
+    """One row for each setting, and what has gone wrong; the program and its floor take turns."""
     rows, problems = [], []
     for parents, children in SETTINGS:
         start = [launcher, "-n", str(parents)]
@@ -49,8 +49,9 @@ def main(texts):
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(texts)
     rows, problems = measured(options.programs, f"mpirun.{options.mpi}", options.rounds, options.timeout)
-    report = {"name": "heat", "bars": [], "tables": [{"title": "whole run of the heat example; floor: mpirun of as many empty programs",
-                                                     "rows": rows}],
+    failed = {"name": "runs that failed", "value": len(problems), "wanted": "<=", "limit": 0, "unit": "", "met": not problems}
+    report = {"name": "heat", "bars": [failed],
+              "tables": [{"title": "whole run of the heat example; floor: mpirun of as many empty programs", "rows": rows}],
               "remarks": ["of a whole run most is the start of the parents and MPI_Comm_spawn of the children",
                           *(f"a run failed: {problem}" for problem in problems)]}
     if options.json:
@@ -58,7 +59,7 @@ def main(texts):
     else:
         for row in rows:
             print("  ".join(f"{name} {value if isinstance(value, str) else round(value, 3)}" for name, value in row.items()))
-        print("\n".join(report["remarks"]))
+        print("\n".join([*report["remarks"], f"runs that failed: {len(problems)}"]))
     return 0 if rows else 1
 
 

@@ -44,6 +44,8 @@ def written(experiments, records, described):
     printed = {}
     for one in experiments:
         lines += [f"### {one.title}" + (f" ({one.emulated})" if one.emulated else ""), ""]
+        for made in results.made_tables(one, lambda name: results.reports_of(records.get(name))):
+            lines += [f"{made['title']}:", "", *table(made["rows"]), ""]
         for name in one.measurements:
             if name in printed:
                 lines += [f"{name}: see {printed[name]}.", ""]

@@ -6,6 +6,8 @@ BENCH = "{bin}/ham-bench"
 PEERS = ("{bin}/peers/*", "{source}/benchmarks/peers/*.*", "{source}/benchmarks/peers/python/*",
          "{source}/build/peers-python/lib/*/site-packages/*")
 EMULATED = (("HAM_NODES", "emulated:1"),)
+# What executes VEO's calls; libveo starts it, so that no command names it.
+HELPER = "{bin}/../libexec/aveorun*"
 
 
 def _bench(name, *arguments, needs=(), **rest):
@@ -46,8 +48,8 @@ ALL = (
     _bench("rate", "rate", expected_s=6),
     _bench("groups", "groups", needs=("subcommand:groups",), expected_s=30),
     _bench("graphs", "graphs", needs=("subcommand:graphs",), expected_s=10),
-    _bench("veo", "veo", needs=("subcommand:veo",), expected_s=25),
-    _bench("veo-offload", "veo-offload", needs=("subcommand:veo-offload", "program:ham-bench.ve.so"), expected_s=6),
+    _bench("veo", "veo", needs=("subcommand:veo",), uses=(HELPER,), expected_s=25),
+    _bench("veo-offload", "veo-offload", needs=("subcommand:veo-offload", "program:ham-bench.ve.so"), uses=(HELPER,), expected_s=6),
     _bench("openmp", "openmp", needs=("program:ham-bench.openmp.so",), expected_s=35),
     _mpi("mpi", "openmpi", "ham-bench-mpi", "--json", expected_s=10),
     _mpi("mpi", "mpich", "ham-bench-mpi", "--json", expected_s=10),
@@ -64,7 +66,10 @@ ALL = (
     _application("execution-models-emulated", "--model", "all", program="himeno", environment=EMULATED, emulated=True, expected_s=5),
     _application("formatted-output", program="formatted_output", expected_s=5),
     _application("formatted-output-emulated", program="formatted_output", environment=EMULATED, emulated=True, expected_s=5),
-    _application("forwarded-calls", program="forwarded_calls", uses=("{bin}/applications/libforwarded_calls*",), expected_s=10),
+    _application("forwarded-calls", program="forwarded_calls", uses=("{bin}/applications/libforwarded_calls*", HELPER),
+                 expected_s=10),
+    Measurement("device-himeno", ("{gpu}/gpu/device_himeno", "S", "--models", "--json", "--iterations", "50"), ("gpu:device_himeno",),
+                ("{gpu}/lib*/libham*.so*",), environment=(("HAM_NODES", "cuda/blocks=64/threads=256"),), expected_s=10),
     _application("shallow-water", "--columns", "1000", "--rows", "500", "--repetitions", "5", program="shallow_water", expected_s=15),
     _application("coupled", expected_s=20),
     _script("cg", "benchmarks/peers/cg.py", "--bin", "{bin}", needs=("program:applications/conjugate_gradient", "program:peers/cg_openmp"),

@@ -92,10 +92,7 @@ class Sources:
     def reports(self, name):
         if name.startswith("paper:"):
             return [paper_data.report(self._papers, name.removeprefix("paper:"))]
-        record = self._records.get(name)
-        if not record or "result" not in record:
-            return []
-        return results.reports(record["result"])
+        return results.reports_of(self._records.get(name))
 
 
 def plot_html(plot, sources, prefix):
@@ -159,6 +156,7 @@ def experiment_html(experiment, records, known, shown):
         lines += ['<div class="plots">', *[plot for plot in plots if plot], "</div>"]
     lines += [paper_html(known, reference) for reference in experiment.paper]
     lines.append("<h3>Measured here</h3>")
+    lines += [table_html(table) for table in results.made_tables(experiment, sources.reports)]
     for name in experiment.measurements:
         first = shown.setdefault(name, experiment)
         if first is experiment:
@@ -217,8 +215,9 @@ def written(experiments, records, known, described):
         "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">', "<title>HAM: evaluation</title>",
         f"<style>\n{style}</style></head><body>", "<h1>HAM: the papers' evaluations, repeated here</h1>",
-        "<p>Each section has what a paper says, what was measured here, the floor of the medium in the same run, the command, and "
-        "the bars that HAM is held against. Times of other machines compare through ratios to the floor at best. "
+        "<p>Each section has what was measured here, the command, what a paper says of it where it is from one, and the bars that HAM is "
+        "held against, where there are some. Where there is a floor, a bare exchange or copy of the same bytes over the same medium, it was "
+        "measured in the same run. Times of other machines compare through ratios to the floor at best. "
         "What goes over an emulated link says so in its title. Values are medians; q1 and q3 are the quartiles of what stands before "
         "them, \"quartiles\" those of the ratio.</p>",
         summary_html(experiments, records), "<h2>Machine</h2>", machine_html(described),

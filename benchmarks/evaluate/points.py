@@ -18,8 +18,15 @@ class Points:
     sizes: bool = False  # x are bytes
 
 
-def _kept(row, where):
+def kept(row, where):
     return all(re.search(expression, str(row.get(column, ""))) for column, expression in where)
+
+
+def largest(rows, column):
+    """The rows with the largest number in this column; none if it is not there."""
+    name = results.find_column(rows, column)
+    most = max((results.number(row.get(name)) for row in rows if results.number(row.get(name)) is not None), default=None)
+    return [row for row in rows if most is not None and results.number(row.get(name)) == most]
 
 
 def _quartiles(row, low, high):
@@ -42,7 +49,9 @@ def of(series, found):
     table = results.find_table(found, series.table)
     if not table or not table["rows"]:
         return None
-    rows = [row for row in table["rows"] if _kept(row, series.where)]
+    rows = [row for row in table["rows"] if kept(row, series.where)]
+    if series.most:
+        rows = largest(rows, series.most)
     names = results.columns(table["rows"])
     x_name = results.find_column(table["rows"], series.x) if series.x else names[0]
     y_name = results.find_column(table["rows"], series.y)

@@ -24,33 +24,53 @@ def parse(text):
     raise BadResult("printed no JSON document" if text.strip() else "printed nothing")
 
 
+def _kernel_starts(document):
+    """Fig. 3: rows in seconds. Quartiles are those of a spawn, beside which what a call adds is nothing."""
+    spawn_s = document["spawn_us"] / 1e6
+    quartiles_s = [one / 1e6 for one in document["spawn_us_quartiles"]]
+    rows = []
+    for row in document["rows"]:
+        each_s, measured = row["spawn_each_us"] / 1e6, row["spawn_each_measured"]
+        cells = {"kernels": row["kernels"], "a spawn each s": each_s if measured else None,
+                 "a spawn each: quartiles s": [one / 1e6 for one in row["spawn_each_us_quartiles"]],
+                 "a spawn each, extrapolated s": None if measured else each_s}
+        for key, name in (("call_us", "one spawn and Kernel_call"), ("call_multiple_us", "one spawn and Kernel_call_multiple")):
+            calls_s = row[key] / 1e6
+            cells[f"{name} s"] = spawn_s + calls_s
+            cells[f"{name}: quartiles s"] = [one + calls_s for one in quartiles_s]
+        rows.append(cells)
+    if all(row["a spawn each, extrapolated s"] is None for row in rows):
+        for row in rows:
+            del row["a spawn each, extrapolated s"]
+    return rows
+
+
+def _kernel_calls(document, run=""):
+    """Fig. 4: rows in microseconds, with the floor of the same round."""
+    rows = []
+    for row in document["rows"]:
+        cells = {"kernels": row["kernels"]}
+        for key, name in ((f"call{run}_us", "Kernel_call"), (f"call_multiple{run}_us", "Kernel_call_multiple")):
+            for column, field in ((" us", ""), (": quartiles us", "_quartiles"), (": floor us", "_floor"), (": ratio", "_floor_ratio"),
+                                  (": quartiles of the ratio", "_floor_ratio_quartiles")):
+                cells[name + column] = row[key + field]
+        rows.append(cells)
+    return rows
+
+
 def _kernels(document):
     """The document of `ham-bench kernels`, which has a form of its own."""
-    spawn_s = document["spawn_us"] / 1e6
-    starts, calls = [], []
-    for row in document["rows"]:
-        each_s = row["spawn_each_us"] / 1e6
-        starts.append({"kernels": row["kernels"],
-                       "a spawn each s": each_s if row["spawn_each_measured"] else None,
-                       "a spawn each, extrapolated s": None if row["spawn_each_measured"] else each_s,
-                       "one spawn and Kernel_call s": spawn_s + row["call_us"] / 1e6,
-                       "one spawn and Kernel_call_multiple s": spawn_s + row["call_multiple_us"] / 1e6})
-        cells = {"kernels": row["kernels"]}
-        for key, name in (("call_us", "Kernel_call"), ("call_multiple_us", "Kernel_call_multiple"),
-                          ("call_run_us", "Kernel_call, until all have run"),
-                          ("call_multiple_run_us", "Kernel_call_multiple, until all have run")):
-            cells[f"{name} us"] = row.get(key)
-            cells[f"{name}: quartiles us"] = row.get(f"{key}_quartiles")
-        calls.append(cells)
-    if all(row["a spawn each, extrapolated s"] is None for row in starts):
-        for row in starts:
-            del row["a spawn each, extrapolated s"]
     setting = f"{document['parents']} parents, {document['children']} children, median of {document['repetitions']}"
-    quartiles = document.get("spawn_us_quartiles")
-    remark = f"one MPI_Comm_spawn: {spawn_s * 1e3:.0f} ms" + (
-        f", quartiles {quartiles[0] / 1e3:.0f} and {quartiles[1] / 1e3:.0f} ms" if quartiles else "")
-    return {"name": "kernels", "bars": [], "remarks": [remark], "tables": [
-        {"title": f"start of kernels; {setting}", "rows": starts}, {"title": f"calls without the spawn; {setting}", "rows": calls}]}
+    low, high = document["spawn_us_quartiles"]
+    remarks = [f"one MPI_Comm_spawn: {document['spawn_us'] / 1e3:.0f} ms, quartiles {low / 1e3:.0f} and {high / 1e3:.0f} ms; the quartiles "
+               "of a spawn each are these, times the number of kernels",
+               "floor until all have run: the same bytes between the same processes, passed on by the children, and their answer; who waits "
+               "polls and gives its core away, as the library does, because MPI_Recv spins"]
+    return {"name": "kernels", "bars": document["bars"], "remarks": remarks, "tables": [
+        {"title": f"start of kernels; {setting}", "rows": _kernel_starts(document)},
+        {"title": f"calls without the spawn; {setting}; floor: MPI_Send of the same bytes", "rows": _kernel_calls(document)},
+        {"title": f"until all kernels have run, without the spawn; {setting}; floor: MPI_Send and MPI_Recv of the same bytes",
+         "rows": _kernel_calls(document, "_run")}]}
 
 
 def _checked(report):
@@ -74,7 +94,10 @@ def reports(document):
     elif isinstance(document, dict) and "reports" in document:
         found = document["reports"]
     elif isinstance(document, dict) and document.get("benchmark") == "kernels":
-        found = [_kernels(document)]
+        try:
+            found = [_kernels(document)]
+        except (KeyError, TypeError, ValueError) as problem:
+            raise BadResult(f"its JSON of kernels is of another form ({problem!r})") from problem
     elif isinstance(document, dict) and "tables" in document:
         found = [document]
     else:
@@ -82,6 +105,16 @@ def reports(document):
     if not isinstance(found, list) or not found:
         raise BadResult("its JSON is no report")
     return [_checked(report) for report in found]
+
+
+def reports_of(record):
+    """The reports of a record of the runner; none if there is no result."""
+    return reports(record["result"]) if record and "result" in record else []
+
+
+def made_tables(experiment, reports_of_measurement):
+    """What an experiment makes of several measurements, as far as they are there."""
+    return [table for table in (make(reports_of_measurement) for make in experiment.tables) if table]
 
 
 def number(value):

@@ -13,6 +13,7 @@ import sys
 import time
 
 import execution
+import gpu
 import machine
 import results
 
@@ -35,11 +36,15 @@ class Place:
     def data(self):
         return os.path.join(self.out, "data")
 
+    @property
+    def gpu(self):
+        return os.path.join(self.source, gpu.FOLDER)
+
     def record(self, name):
         return os.path.join(self.data, f"{name}.json")
 
     def filled(self, part):
-        texts = {"{bin}": self.programs, "{source}": self.source, "{python}": sys.executable}
+        texts = {"{bin}": self.programs, "{source}": self.source, "{gpu}": self.gpu, "{python}": sys.executable}
         return re.sub(r"\{\w+\}", lambda match: texts.get(match.group(0), match.group(0)), part)
 
     def argv(self, measurement):
@@ -92,6 +97,11 @@ class Requirements:
                 else f"this ham-bench has no option --{name}"
         if kind == "spawns":
             return "" if self._spawns(name) else f"{name} cannot spawn processes here"
+        if kind == "gpu":
+            if not gpu.capability():
+                return "there is no GPU of NVIDIA's (nvidia-smi shows none)"
+            there = os.access(os.path.join(self._place.gpu, "gpu", name), os.X_OK)
+            return "" if there else f"there is a GPU, and no program {name} for it (tools/gpu-check builds it; needs nvcc)"
         if kind == "cores":
             there = len(os.sched_getaffinity(0))
             return "" if there >= int(name) else f"it needs {name} cores and may use {there}"
@@ -121,11 +131,15 @@ def fingerprint(place, measurement):
 
 
 def read_record(place, name):
-    """What was measured before, or None."""
+    """What was measured before, or None; also for a result of a form that is read no more."""
     try:
         with open(place.record(name), encoding="utf-8") as file:
             record = json.load(file)
-        return record if isinstance(record, dict) and "status" in record else None
+        if not isinstance(record, dict) or "status" not in record:
+            return None
+        if "result" in record:
+            results.reports(record["result"])
+        return record
     except (OSError, ValueError):
         return None
 
@@ -205,12 +219,19 @@ class Runner:
             return self._not_measured(measurement, missing)
         left_s = self._deadline - time.monotonic()
         if left_s < measurement.expected_s:
-            return dict(old, kept=True) if is_of_this_build else self._not_measured(measurement, "the time for this run was over; the next run goes on here")
+            return self._out_of_time(measurement, old if is_of_this_build else None)
         self._say(f"{begin} about {measurement.expected_s:.0f} s ...")
         tick = self._tick and (lambda seconds: self._tick(f"{begin} about {measurement.expected_s:.0f} s, {seconds:.0f} s so far"))
         record = self._measured(measurement, min(measurement.timeout_s, left_s), mark, tick)
+        if record["exit_status"] is None and left_s < measurement.timeout_s:
+            # It is this run that had no time: the measurement has not failed.
+            return self._out_of_time(measurement, old if is_of_this_build else None)
         write_record(self._place, measurement.name, record)
         return record
+
+    def _out_of_time(self, measurement, old):
+        """What is there of this build stays."""
+        return dict(old, kept=True) if old else self._not_measured(measurement, "the time for this run was over; the next run goes on here")
 
     def _not_measured(self, measurement, reason):
         record = self._head(measurement)

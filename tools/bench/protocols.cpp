@@ -5,8 +5,11 @@
 #include "phases.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ham::inline v1::bench {
@@ -19,8 +22,6 @@ constexpr link_model host_initiated{true, true, 1200, 600, 0};
 struct link_cost {
   paired_rounds rounds;
   double round_trip_ns = 0;
-
-  [[nodiscard]] double us() const { return rounds.compared().measured / 1000; }
 };
 
 /// Empty calls over a link, and the bare exchange over the same link on the same cores.
@@ -76,7 +77,7 @@ void compare_both(report& result, const settings& how) {
                          100 * (target.rounds.compared().median_of_ratios - 1), bar::direction::at_most, 10, "%"});
 }
 
-double figure_9(report& result, const settings& how) {
+comparison figure_9(report& result, const settings& how) {
   const comparison veo = measure(how, paper_veo_link, std::min(how.repetitions, 3)).rounds.compared();
   const comparison dma = measure(how, paper_dma_link, how.repetitions).rounds.compared();
   table ratios{
@@ -108,45 +109,80 @@ double figure_9(report& result, const settings& how) {
       "the native call of Fig. 9 is the paper's figure, not a measurement (ham-bench veo-offload measures that of "
       "libveo); both kinds of link are emulated, the messages and "
       "their number are HAM's");
-  return dma_us;
+  return dma;
+}
+
+/// A point of a sweep, which has many: three rounds of a third of the length.
+comparison swept(settings how, const link_model& link) {
+  constexpr int rounds = 3;
+  how.block_ms /= rounds;
+  return measure(how, link, rounds).rounds.compared();
+}
+
+/// -1, 1: less or more, and the quartiles do not overlap; else 0.
+int order(const comparison& left, const comparison& right) {
+  if (left.measured_high < right.measured_low) return -1;
+  return left.measured_low > right.measured_high ? 1 : 0;
 }
 
 void sweep_latencies(report& result, const settings& how) {
-  table sweep{"both protocols over one and the same emulated link with posted writes",
-              {"read us", "write us", "target-initiated us", "host-initiated us", "target / host", "wins"},
-              {}};
+  table sweep{"both protocols over one and the same emulated link with posted writes", {"read us", "write us"}, {}};
+  for (const char* name : {"target-initiated", "host-initiated"}) add_median_columns(sweep.columns, name, "us");
+  sweep.columns.insert(sweep.columns.end(), {"target / host", "wins"});
   for (const std::int64_t read : {600, 1200, 2400, 4800, 9600}) {
     for (const std::int64_t quarters : {1, 2, 4}) {
       const std::int64_t write = read * quarters / 4;
-      const double target = measure(how, {false, true, read, write, 0}, 1).us();
-      const double host = measure(how, {true, true, read, write, 0}, 1).us();
-      sweep.rows.push_back({{static_cast<double>(read) / 1000, 1},
-                            {static_cast<double>(write) / 1000, 2},
-                            {target, 2},
-                            {host, 2},
-                            {target / host, 2},
-                            cell(target < host ? "target" : "host")});
+      const comparison target = swept(how, {false, true, read, write, 0});
+      const comparison host = swept(how, {true, true, read, write, 0});
+      auto& row = sweep.rows.emplace_back(
+          std::vector<cell>{{static_cast<double>(read) / 1000, 1}, {static_cast<double>(write) / 1000, 2}});
+      add_median(row, target, 1000, 2);
+      add_median(row, host, 1000, 2);
+      row.emplace_back(target.measured / host.measured, 2);
+      constexpr std::array<const char*, 3> winners{"target", "neither", "host"};
+      row.emplace_back(winners.at(static_cast<std::size_t>(1 + order(target, host))));
     }
   }
   result.tables.push_back(std::move(sweep));
 }
 
-void sweep_operations(report& result, const settings& how, double dma) {
+/// What HAM is faster than, and what is within the spread: their names, or "neither".
+struct verdict {
+  std::string faster_than;
+  std::string within_spread;
+};
+
+verdict judged(const comparison& ham, const comparison& dma) {
+  comparison native{};  // the paper gives no spread
+  native.measured = native.measured_low = native.measured_high = native_us * 1000;
+  const auto names_of = [&](int wanted) -> std::string {
+    const bool is_native = order(ham, native) == wanted;
+    const bool is_dma = order(ham, dma) == wanted;
+    if (is_native && is_dma) return "both";
+    return is_native ? "the native call" : is_dma ? "the DMA protocol" : "neither";
+  };
+  return {names_of(-1), names_of(0)};
+}
+
+void sweep_operations(report& result, const settings& how, const comparison& dma) {
   table sweep{
       "emulated link, host-initiated with blocking transfers of L each, beside the paper's native call and DMA "
       "protocol",
-      {"L us", "HAM us", "L multiples", "of native call", "of DMA protocol", "beats"},
+      {"L us"},
       {}};
+  add_median_columns(sweep.columns, "HAM", "us");
+  sweep.columns.insert(sweep.columns.end(),
+                       {"L multiples", "of native call", "of DMA protocol", "beats", "within the spread"});
   for (const std::int64_t latency : {500, 1000, 1500, 2000, 5000, 10'000, 20'000, 50'000, 108'000}) {
-    const double host = measure(how, {true, false, latency, latency, 0}, 1).us();
-    sweep.rows.push_back({{static_cast<double>(latency) / 1000, 1},
-                          {host, 1},
-                          {host * 1000 / static_cast<double>(latency), 2},
-                          {host / native_us, 3},
-                          {host / dma, 3},
-                          cell(host < dma         ? "both"
-                               : host < native_us ? "the native call"
-                                                  : "neither")});
+    const comparison host = swept(how, {true, false, latency, latency, 0});
+    auto& row = sweep.rows.emplace_back(std::vector<cell>{{static_cast<double>(latency) / 1000, 1}});
+    add_median(row, host, 1000, 1);
+    const verdict found = judged(host, dma);
+    row.insert(row.end(), {{host.measured / static_cast<double>(latency), 2},
+                           {host.measured / 1000 / native_us, 3},
+                           {host.measured / dma.measured, 3},
+                           found.faster_than,
+                           found.within_spread});
   }
   result.tables.push_back(std::move(sweep));
 }
@@ -156,9 +192,11 @@ void sweep_operations(report& result, const settings& how, double dma) {
 report run_protocols(const settings& how) {
   report result{"protocols", {}, {}, {}};
   compare_both(result, how);
-  const double dma = figure_9(result, how);
+  const comparison dma = figure_9(result, how);
   sweep_latencies(result, how);
   sweep_operations(result, how, dma);
+  result.remarks.push_back(
+      "sweeps: three rounds of each; one of two wins, or is beaten, only if the quartiles do not overlap");
   if (!how.cores.distinct()) {
     result.remarks.push_back("one core only: host and target take turns, the ratios say little");
   }

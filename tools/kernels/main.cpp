@@ -1,6 +1,6 @@
 // What it costs to start kernels (Figures 3 and 4 of paper 5): one MPI_Comm_spawn for each; one spawn, then a call for
-// each; one spawn, then one message for all. Run by ham-bench kernels, or with mpirun; prints a table, or JSON for
-// plot.py. Spawns once, see docs/mpix.md; ham-bench runs it several times.
+// each; one spawn, then one message for all; beside bare messages. Run by ham-bench kernels, or with mpirun; prints a
+// table, or JSON for plot.py. Spawns once, see docs/mpix.md; ham-bench runs it several times.
 #include <ham/mpix_kernel.h>
 
 #include <algorithm>
@@ -8,15 +8,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bare_exchange.hpp"
+#include "findings.hpp"
+
 namespace {
 
+namespace bench = ham::bench;
+namespace kernels = ham::kernels;
+
 constexpr int max_kernels = 128;
-constexpr double bar = 5;
 
 struct options {
   int children = 2;
@@ -28,34 +32,8 @@ struct options {
   std::string child;
 };
 
-struct spread {
-  double median = 0;
-  double low = 0;   // lower quartile
-  double high = 0;  // upper quartile
-};
-
-struct times_us {
-  spread call;      // until the calls have returned
-  spread call_run;  // until the kernels have run
-  spread multiple;
-  spread multiple_run;
-};
-
 MPI_Comm comm = MPI_COMM_WORLD;
 int rank = 0;
-
-spread spread_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&values](double part) {
-    const double position = part * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const std::size_t above = std::min(below + 1, values.size() - 1);
-    return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
-  };
-  return {at(0.5), at(0.25), at(0.75)};
-}
-
-double median(std::vector<double> values) { return spread_of(std::move(values)).median; }
 
 // Seconds that the slowest parent needs.
 double timed(const std::function<void()>& what) {
@@ -114,25 +92,56 @@ void settle(MPI_Comm children) {
   MPI_Abort(comm, 1);
 }
 
-times_us measure(int count, const options& how, MPI_Comm children) {
-  batch kernels;
-  std::vector<double> call;
-  std::vector<double> call_run;
-  std::vector<double> multiple;
-  std::vector<double> multiple_run;
-  const auto measure_one = [&](std::vector<double>& alone, std::vector<double>& run, const auto& start) {
-    alone.push_back(1e6 * timed(start));
+// The library's times and those of the floor beside each, in turns.
+struct rounds {
+  std::vector<double> returned, returned_floor;
+  std::vector<double> run, run_floor;
+};
+
+template <class Start>
+void measure_once(rounds& into, bool floor_first, kernels::bare_exchange& floor, MPI_Comm children, Start start) {
+  const auto bare = [&] {
+    const kernels::bare_exchange::times_us found = floor();
     settle(children);
-    run.push_back(1e6 * timed([&] {
-                    start();
-                    settle(children);
-                  }));
+    into.returned_floor.push_back(found.sent);
+    into.run_floor.push_back(found.answered);
   };
+  if (floor_first) bare();
+  into.returned.push_back(1e6 * timed(start));
+  settle(children);
+  into.run.push_back(1e6 * timed([&] {
+                       start();
+                       settle(children);
+                     }));
+  if (!floor_first) bare();
+}
+
+template <class Start>
+kernels::bare_exchange floor_of(MPI_Comm children, Start start) {
+  kernels::traffic calls = kernels::recorded(start);
+  settle(children);
+  kernels::traffic with_end = kernels::recorded([&] {
+    start();
+    settle(children);
+  });
+  return {std::move(calls), std::move(with_end), comm, children};
+}
+
+kernels::row measure(int count, const options& how, MPI_Comm children) {
+  batch some;
+  const auto call = [&] { some.call(count, children); };
+  const auto multiple = [&] { some.call_multiple(count, children); };
+  kernels::bare_exchange call_floor = floor_of(children, call);
+  kernels::bare_exchange multiple_floor = floor_of(children, multiple);
+  rounds called;
+  rounds called_multiple;
   for (int i = 0; i < how.repetitions; ++i) {
-    measure_one(call, call_run, [&] { kernels.call(count, children); });
-    measure_one(multiple, multiple_run, [&] { kernels.call_multiple(count, children); });
+    measure_once(called, i % 2 == 0, call_floor, children, call);
+    measure_once(called_multiple, i % 2 == 0, multiple_floor, children, multiple);
   }
-  return {spread_of(call), spread_of(call_run), spread_of(multiple), spread_of(multiple_run)};
+  return {count, bench::compare(called.returned, called.returned_floor), bench::compare(called.run, called.run_floor),
+          bench::compare(called_multiple.returned, called_multiple.returned_floor),
+          bench::compare(called_multiple.run, called_multiple.run_floor)};
 }
 
 MPI_Comm timed_spawn(const options& how, double& us) {
@@ -141,75 +150,15 @@ MPI_Comm timed_spawn(const options& how, double& us) {
   return children;
 }
 
-// A spawn for each of `count` kernels, which are as many runs: the sum of those that were measured.
-struct spawn_each {
-  double us;
-  bool measured;  // else so many times the median
-};
-
-spawn_each spawns_of(int count, const std::vector<double>& spawns_us) {
-  const auto number = static_cast<std::size_t>(count);
-  if (number > spawns_us.size()) return {count * median(spawns_us), false};
-  return {std::accumulate(spawns_us.begin(), spawns_us.begin() + count, 0.0), true};
-}
-
-void print_table(const std::vector<int>& counts, const std::vector<times_us>& all, const std::vector<double>& spawns_us,
-                 const options& how) {
-  const double spawn_us = median(spawns_us);
-  int parents = 0;
-  MPI_Comm_size(comm, &parents);
-  std::printf("kernels: %d parents, %d children, %d repetitions; one spawn %.0f ms\n\n", parents, how.children,
-              how.repetitions, spawn_us / 1000);
-  std::printf("Fig. 3: start of kernels, ms            |  Fig. 4: without the spawn, us\n");
-  std::printf("%8s %11s %9s %9s |  %9s %9s %7s | %s\n", "kernels", "spawn each", "call", "multiple", "call", "multiple",
-              "ratio", "until run: call, multiple");
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const times_us& one = all[i];
-    const spawn_each each = spawns_of(counts[i], spawns_us);
-    std::printf("%8d %10.0f%c %9.1f %9.1f |  %9.1f %9.1f %7.1f | %9.1f %9.1f\n", counts[i], each.us / 1000,
-                each.measured ? ' ' : '*', (spawn_us + one.call.median) / 1000, (spawn_us + one.multiple.median) / 1000,
-                one.call.median, one.multiple.median, one.call.median / one.multiple.median, one.call_run.median,
-                one.multiple_run.median);
-  }
-}
-
-void print_json(const std::vector<int>& counts, const std::vector<times_us>& all, const std::vector<double>& spawns_us,
-                const options& how) {
-  int parents = 0;
-  MPI_Comm_size(comm, &parents);
-  std::printf("{\n  \"benchmark\": \"kernels\",\n  \"parents\": %d,\n  \"children\": %d,\n  \"repetitions\": %d,\n",
-              parents, how.children, how.repetitions);
-  const spread spawns = spread_of(spawns_us);
-  std::printf("  \"spawn_us\": %.1f,\n  \"spawn_us_quartiles\": [%.1f, %.1f],\n  \"spawns_measured\": %zu,\n",
-              spawns.median, spawns.low, spawns.high, spawns_us.size());
-  std::printf("  \"rows\": [\n");
-  const auto quartiles = [](const char* of, const spread& one) {
-    std::printf("\"%s_quartiles\": [%.3f, %.3f], ", of, one.low, one.high);
-  };
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const times_us& one = all[i];
-    const spawn_each each = spawns_of(counts[i], spawns_us);
-    std::printf("    {\"kernels\": %d, \"spawn_each_us\": %.1f, \"spawn_each_measured\": %s, ", counts[i], each.us,
-                each.measured ? "true" : "false");
-    quartiles("call_us", one.call);
-    quartiles("call_multiple_us", one.multiple);
-    quartiles("call_run_us", one.call_run);
-    quartiles("call_multiple_run_us", one.multiple_run);
-    std::printf("\"call_us\": %.3f, \"call_multiple_us\": %.3f, ", one.call.median, one.multiple.median);
-    std::printf("\"call_run_us\": %.3f, \"call_multiple_run_us\": %.3f}%s\n", one.call_run.median,
-                one.multiple_run.median, i + 1 < counts.size() ? "," : "");
-  }
-  std::printf("  ]\n}\n");
-}
-
 int usage() {
   std::puts(
       "ham-bench kernels [--parents N] [--children N] [-r | --repetitions N] [--spawns N] [--mpi NAME] [--json] "
       "[--check]\n"
-      "Cost of starting 1 to 128 MPI kernels (paper 5, Figures 3 and 4); --check ends with 1 if call_multiple of 128 "
-      "is\n"
-      "not 5 times cheaper than 128 calls. tools/kernels/plot.py plots what --json prints. Each spawn is a run of its "
-      "own:\n"
+      "Cost of starting 1 to 128 MPI kernels (paper 5, Figures 3 and 4), beside MPI_Send and MPI_Recv of the same "
+      "bytes;\n"
+      "--check ends with 1 if call_multiple of 128 is not 5 times cheaper than 128 calls. tools/kernels/plot.py plots "
+      "what\n"
+      "--json prints. Each spawn is a run of its own:\n"
       "a second MPI_Comm_spawn in one mpirun hangs now and then with Open MPI 4.1 (docs/mpix.md). --spawns: how many "
       "are "
       "measured (16);\n"
@@ -242,34 +191,25 @@ bool read(int argc, char** argv, options& how) {
 }
 
 int run(const options& how) {
-  std::vector<int> counts;
-  std::vector<times_us> all;
-  std::vector<double> spawns_us = how.earlier_spawns_us;
-  spawns_us.push_back(0);
-  const MPI_Comm children = timed_spawn(how, spawns_us.back());
+  kernels::findings found;
+  MPI_Comm_size(comm, &found.parents);
+  found.children = how.children;
+  found.repetitions = how.repetitions;
+  found.spawns_us = how.earlier_spawns_us;
+  found.spawns_us.push_back(0);
+  const MPI_Comm children = timed_spawn(how, found.spawns_us.back());
   if (how.only_spawn) {
     end(children);
-    if (rank == 0) std::printf("%.1f\n", spawns_us.back());
+    if (rank == 0) std::printf("%.1f\n", found.spawns_us.back());
     return 0;
   }
   options warm = how;
   warm.repetitions = 5;
   measure(max_kernels, warm, children);
-  for (int count = 1; count <= max_kernels; count *= 2) {
-    counts.push_back(count);
-    all.push_back(measure(count, how, children));
-  }
+  for (int count = 1; count <= max_kernels; count *= 2) found.rows.push_back(measure(count, how, children));
   end(children);
-  const double ratio = all.back().call.median / all.back().multiple.median;
-  if (rank == 0 && how.json) print_json(counts, all, spawns_us, how);
-  if (rank == 0 && !how.json) {
-    print_table(counts, all, spawns_us, how);
-    std::printf("spawn each: the sum of %zu spawns, each in a run of its own; * so many times their median\n",
-                spawns_us.size());
-    std::printf("\n%d calls / one call_multiple of %d: %.1f (bar: %.0f)%s\n", max_kernels, max_kernels, ratio, bar,
-                ratio >= bar ? "" : " MISSED");
-  }
-  return how.check && ratio < bar ? 1 : 0;
+  if (rank == 0) (how.json ? kernels::print_json : kernels::print_table)(found);
+  return how.check && !found.bar().met() ? 1 : 0;
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
-// Local system calls, and those that a target forwards by plain HAM calls.
+// Local system calls, those that a target forwards by plain HAM calls, and what it prints.
 #include "forwarded_calls/paths.hpp"
+
+#include <unistd.h>
 
 #include <chrono>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/targets.hpp"
@@ -19,6 +23,16 @@ namespace offload = ham::offload;
 const file& host_file() {
   static const file one;
   return one;
+}
+
+/// What is printed; on_output may call its handler until the runtime has ended, so this lasts longer.
+const output_file& host_output() {
+  static const output_file one;
+  return one;
+}
+
+void check_lines(std::uint64_t bytes, std::uint64_t count) {
+  if (!host_output().holds(bytes, count)) throw std::runtime_error("lines that were printed have been lost or changed");
 }
 
 /// Seconds of `count` calls of write(bytes) or read(bytes).
@@ -56,6 +70,11 @@ double forward(operation which, std::uint64_t bytes, std::uint64_t count) {
       [bytes](std::vector<std::byte>& data) { data = offload::sync(0, ham::fn<&read_on_host>, bytes); });
 }
 
+void print_lines(std::uint64_t bytes, std::uint64_t count) {
+  const std::string line = line_of(bytes);
+  for (std::uint64_t i = 0; i < count; ++i) write_all(STDOUT_FILENO, line);
+}
+
 class host_path : public path {
  public:
   bool file_is_right(std::uint64_t bytes) override { return is_pattern(read_on_host(bytes)); }
@@ -84,9 +103,59 @@ class ham_path final : public host_path {
   ham::node_t target_;
 };
 
+class local_output final : public output_path {
+ public:
+  std::string output_name() const override { return "local write"; }
+  double seconds_of_lines(std::uint64_t bytes, std::uint64_t count) override {
+    const std::string line = line_of(bytes);
+    host_output().clear();
+    const auto start = std::chrono::steady_clock::now();
+    for (std::uint64_t i = 0; i < count; ++i) host_output().append(line);
+    const double seconds = app::seconds_since(start);
+    check_lines(bytes, count);
+    return seconds;
+  }
+};
+
+class captured_output final : public output_path {
+ public:
+  /// Throws ham::config_error if what the target prints cannot be captured.
+  explicit captured_output(ham::node_t target) : target_(target) { capture(); }
+
+  std::string output_name() const override {
+    return "on_output over " + offload::get_node_descriptor(target_).transport();
+  }
+  double seconds_of_lines(std::uint64_t bytes, std::uint64_t count) override {
+    host_output().clear();
+    const auto start = std::chrono::steady_clock::now();
+    offload::sync(target_, ham::fn<&print_lines>, bytes, count);
+    capture();  // returns when all lines of that call have been given to the handler
+    const double seconds = app::seconds_since(start);
+    check_lines(bytes, count);
+    return seconds;
+  }
+
+ private:
+  void capture() const {
+    offload::on_output(
+        target_, [](ham::node_t, offload::output_stream, std::string_view line) { host_output().append_line(line); });
+  }
+
+  ham::node_t target_;
+};
+
 }  // namespace
 
-std::unique_ptr<path> make_local() { return std::make_unique<local_path>(); }
-std::unique_ptr<path> make_ham(ham::node_t target) { return std::make_unique<ham_path>(target); }
+paths make_local() { return {std::make_shared<local_path>(), std::make_shared<local_output>()}; }
+
+paths make_ham(ham::node_t target) {
+  paths result{std::make_shared<ham_path>(target), nullptr};
+  try {
+    result.output = std::make_shared<captured_output>(target);
+  } catch (const ham::config_error&) {
+    // A thread of this process, or a program that was started by others: it keeps its own output.
+  }
+  return result;
+}
 
 }  // namespace forwarded_calls

@@ -24,12 +24,29 @@ class path {
   virtual void clear_file(std::uint64_t bytes) = 0;
 };
 
+/// The ways in which lines of output come into a file of the host.
+class output_path {
+ public:
+  virtual ~output_path() = default;
+  [[nodiscard]] virtual std::string output_name() const = 0;
+  /// Prints `count` lines of `bytes` bytes each, their newlines included, one after the other; the time until the last
+  /// one is in the file. Throws if that has something else in it.
+  [[nodiscard]] virtual double seconds_of_lines(std::uint64_t bytes, std::uint64_t count) = 0;
+};
+
+/// One way for both.
+struct paths {
+  std::shared_ptr<path> calls;
+  std::shared_ptr<output_path> output;
+};
+
 /// System calls of this process.
-[[nodiscard]] std::unique_ptr<path> make_local();
-/// Calls from the target to the host.
-[[nodiscard]] std::unique_ptr<path> make_ham(ham::node_t target);
+[[nodiscard]] paths make_local();
+/// Calls from the target to the host, and what the target prints by itself, given to the host by on_output. Without
+/// output if that cannot be captured.
+[[nodiscard]] paths make_ham(ham::node_t target);
 /// A kernel of a VEO helper calls functions of the host. Nothing if this program was built without libveo. Throws
 /// std::runtime_error if there is no helper.
-[[nodiscard]] std::unique_ptr<path> make_vhcall();
+[[nodiscard]] paths make_vhcall();
 
 }  // namespace forwarded_calls

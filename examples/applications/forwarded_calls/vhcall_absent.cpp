@@ -3,6 +3,6 @@
 
 namespace forwarded_calls {
 
-std::unique_ptr<path> make_vhcall() { return nullptr; }
+paths make_vhcall() { return {}; }
 
 }  // namespace forwarded_calls

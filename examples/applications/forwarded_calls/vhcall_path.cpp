@@ -2,6 +2,7 @@
 #include <ve_offload.h>
 
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -15,7 +16,7 @@ std::string beside_program(const char* library) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / library).string();
 }
 
-class vhcall_path final : public path {
+class vhcall_path final : public path, public output_path {
  public:
   vhcall_path() : process_(veo_proc_create(0)) {
     if (process_ == nullptr) throw std::runtime_error("no VEO helper could be started");
@@ -36,6 +37,12 @@ class vhcall_path final : public path {
   double seconds_of(operation which, std::uint64_t bytes, std::uint64_t count) override {
     const std::int64_t nanoseconds = call(which == operation::write ? "forward_writes" : "forward_reads", bytes, count);
     if (nanoseconds < 0) throw std::runtime_error("a system call that was forwarded by VHcall has failed");
+    return 1e-9 * static_cast<double>(nanoseconds);
+  }
+  std::string output_name() const override { return name(); }
+  double seconds_of_lines(std::uint64_t bytes, std::uint64_t count) override {
+    const std::int64_t nanoseconds = call("forward_lines", bytes, count);
+    if (nanoseconds < 0) throw std::runtime_error("lines that were printed by VHcall have been lost or changed");
     return 1e-9 * static_cast<double>(nanoseconds);
   }
   bool file_is_right(std::uint64_t bytes) override { return call("file_is_right", bytes, 0) == 1; }
@@ -64,6 +71,9 @@ class vhcall_path final : public path {
 
 }  // namespace
 
-std::unique_ptr<path> make_vhcall() { return std::make_unique<vhcall_path>(); }
+paths make_vhcall() {
+  const auto both = std::make_shared<vhcall_path>();
+  return {both, both};
+}
 
 }  // namespace forwarded_calls

@@ -5,11 +5,14 @@
 // expect: ^  change of volume, of what rounding allows +[0-9.]+ +\(<= 1\.00\)  ok$
 #include <ham/offload.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "bench/statistics.hpp"
@@ -17,6 +20,7 @@
 #include "common/quartiles.hpp"
 #include "common/targets.hpp"
 #include "shallow_water/checkpoint.hpp"
+#include "shallow_water/end_check.hpp"
 #include "shallow_water/frame.hpp"
 #include "shallow_water/simulation.hpp"
 
@@ -105,14 +109,6 @@ std::vector<double> serial_result(const sw::domain& of, std::uint64_t steps, dou
   return {all.own_rows().begin(), all.own_rows().end()};
 }
 
-std::uint64_t differences(const std::vector<double>& left, const std::vector<double>& right) {
-  std::uint64_t count = left.size() == right.size() ? 0 : 1;
-  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-    count += std::memcmp(&left[i], &right[i], sizeof left[i]) != 0;
-  }
-  return count;
-}
-
 app::outcome run(const options& chosen) {
   const std::vector<ham::node_t> nodes = app::chosen_targets(chosen);
   const sw::checkpoint start = start_of(chosen);
@@ -124,38 +120,37 @@ app::outcome run(const options& chosen) {
   app::outcome result;
   bench::report& report = result.report;
   report.name = "shallow_water";
+  bench::cell serial_rate = "-";
+  std::optional<std::vector<double>> right;
+  if (chosen.check) {
+    double seconds = 0.0;
+    right = serial_result(of, chosen.steps, seconds);
+    serial_rate = {updates * static_cast<double>(chosen.steps) / seconds, 2};
+  }
+  sw::end_check ends(of, chosen.steps, std::move(right));
   std::vector<double> rates, moving, files;
   sw::planned_death death;
   if (!chosen.kill.empty()) death = {chosen.kill[0], chosen.kill[1]};
-  run_result last;
   for (int repetition = 0; repetition < chosen.repetitions; ++repetition) {
     std::vector<ham::node_t> alive;
     for (const ham::node_t node : nodes) {
       if (offload::alive(node)) alive.push_back(node);
     }
-    last = simulate(chosen, start, alive, repetition == 0 ? death : sw::planned_death{});
-    rates.push_back(updates * new_steps / last.computing);
-    moving.push_back(1e3 * last.moving);
-    files.push_back(1e3 * last.files);
-    for (const std::string& failure : last.failures) report.remarks.push_back(failure);
+    const run_result found = simulate(chosen, start, alive, repetition == 0 ? death : sw::planned_death{});
+    ends.add(found.end.state);
+    rates.push_back(updates * new_steps / found.computing);
+    moving.push_back(1e3 * found.moving);
+    files.push_back(1e3 * found.files);
+    for (const std::string& failure : found.failures) report.remarks.push_back(failure);
   }
 
-  bench::cell serial_rate = "-";
-  std::uint64_t different = 0;
+  const auto most = bench::bar::direction::at_most;
   if (chosen.check) {
-    double seconds = 0.0;
-    different = differences(serial_result(of, chosen.steps, seconds), last.end.state);
-    serial_rate = {updates * static_cast<double>(chosen.steps) / seconds, 2};
-    report.bars.push_back({"numbers that differ from the serial run", static_cast<double>(different),
-                           bench::bar::direction::at_most, 0.0, ""});
+    report.bars.push_back(
+        {"numbers that differ from the serial run", static_cast<double>(ends.differences()), most, 0.0, ""});
   }
-  const long double before = sw::volume(of, sw::initial_state(of));
-  const auto change = static_cast<double>(std::abs((sw::volume(of, last.end.state) - before) / before));
-  const double share = change / sw::volume_tolerance(chosen.steps);
-  const bool sound = sw::is_sound(of, last.end.state);
-  report.bars.push_back({"change of volume, of what rounding allows", share, bench::bar::direction::at_most, 1.0, ""});
-  report.bars.push_back(
-      {"depths that are negative or no numbers", sound ? 0.0 : 1.0, bench::bar::direction::at_most, 0.0, ""});
+  report.bars.push_back({"change of volume, of what rounding allows", ends.volume_share(), most, 1.0, ""});
+  report.bars.push_back({"depths that are negative or no numbers", static_cast<double>(ends.unsound()), most, 0.0, ""});
 
   bench::table table;
   table.title = "Shallow water, finite volumes";
@@ -169,12 +164,12 @@ app::outcome run(const options& chosen) {
   report.tables.push_back(std::move(table));
   char text[200];
   std::snprintf(text, sizeof text, "volume changed by %.1e of itself; four roundings per cell and step allow %.1e",
-                change, sw::volume_tolerance(chosen.steps));
+                ends.volume_change(), sw::volume_tolerance(chosen.steps));
   report.remarks.push_back(text);
   if (!chosen.frames.empty()) {
     report.remarks.push_back("pictures as " + std::string(sw::frame_format()) + " in " + chosen.frames);
   }
-  result.correct = different == 0 && share <= 1.0 && sound;
+  result.correct = ends.all_right();
   return result;
 }
 

@@ -11,6 +11,7 @@ import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ANSWER_S = 120
+STRIP_PX = 4000
 
 
 def find():
@@ -100,7 +101,10 @@ class Browser:
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._to, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self._to, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            pass  # it has ended: what it has said is reported below
         deadline = time.monotonic() + ANSWER_S
         while True:
             answer = self._message(deadline)
@@ -128,9 +132,20 @@ class Browser:
             raise RuntimeError(str(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def picture(self):
-        """The whole page as PNG."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"])
+    def picture(self, left, top, width, height):
+        """A part of the page as PNG; in px of the page, also of what is outside the view."""
+        clip = {"x": left, "y": top, "width": width, "height": height, "scale": 1}
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)["data"])
+
+    def strips(self, width, height):
+        """The whole page in a high view of that width, as pairs of where a part begins and its PNG. A page is laid out anew for each
+        picture of what is outside the view, so the view is moved over it."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=STRIP_PX, deviceScaleFactor=1, mobile=width < 600)
+        for top in range(0, height, STRIP_PX):
+            self.ask(f"scrollTo(0, {top})")
+            data = self.call("Page.captureScreenshot", format="png", optimizeForSpeed=True)["data"]
+            yield self.ask("Math.round(scrollY)"), base64.b64decode(data)
+        self.ask("scrollTo(0, 0)")
 
     def pdf(self):
         return base64.b64decode(self.call("Page.printToPDF", printBackground=False, paperWidth=8.27, paperHeight=11.69)["data"])

@@ -1,9 +1,10 @@
 """The page in a real browser: light, dark, as wide as a phone, and printed: browser_test.py [REPORT.html]
 
-Without a file it is the page of canned results. What a reader must see is there: titles, axes, units, legends; no text covers
-another one, nothing is wider than the view, and everything contrasts with what is behind it.
+Without a file it is the page of canned results. What a reader must see is there: titles, axes, units, legends, each with pixels in a
+picture of the page; no text covers another one, nothing is wider than the view, and everything contrasts with what is behind it.
 """
 import io
+import math
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ import browser
 import canned
 
 try:
-    from PIL import Image
+    from PIL import Image, ImageChops
     import matplotlib  # noqa: F401
 except ImportError as problem:
     print(f"SKIPPED: {problem.name} is missing (Debian: python3-matplotlib)")
@@ -30,6 +31,8 @@ GIVEN = sys.argv.pop() if len(sys.argv) > 1 and sys.argv[1].endswith(".html") el
 VIEWS = {"desktop, light": (1100, 900, "light"), "desktop, dark": (1100, 900, "dark"), "phone, light": (390, 844, "light"),
          "phone, dark": (390, 844, "dark")}
 MIN_TEXT_PX = 8
+# Of 255, between text and what is behind it. Thin letters have few pixels in their full colour.
+MIN_DIFFERENCE = 24
 
 MEASURE = """(() => {
   const box = (one) => { const at = one.getBoundingClientRect();
@@ -42,12 +45,26 @@ MEASURE = """(() => {
       .map((one) => colour(one, 'stroke')))]}));
   const blocks = [...document.querySelectorAll('h1, h2, h3, p, figcaption, summary, pre, dt, dd, nav li')]
     .filter((one) => one.checkVisibility() && !one.closest('.wide')).map((one) => ({...box(one), kind: one.tagName,
-      colour: colour(one, 'color')}));
+      figure: one.closest('figure') !== null, colour: colour(one, 'color')}));
+  const cells = [...document.querySelectorAll('.wide td, .wide th')].filter((one) => one.checkVisibility()).map((one) => {
+    const around = one.closest('.wide').getBoundingClientRect();
+    return {...box(one), around: [around.left, around.right]};
+  }).filter((one) => one.left >= one.around[0] && one.right <= one.around[1]);
+  const gone = [...document.querySelectorAll('h1, h2, h3, figcaption, svg.plot, svg.plot text')]
+    .filter((one) => one.textContent.trim() && !one.checkVisibility()).map(box);
   const wide = [...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && !one.closest('.wide, svg'))
     .map(box).filter((one) => one.right > innerWidth + 1 || one.left < -1);
-  return {plots, blocks, wide, width: document.documentElement.scrollWidth, view: innerWidth,
-    background: colour(document.body, 'backgroundColor')};
+  return {plots, blocks, cells, gone, wide, width: document.documentElement.scrollWidth, view: innerWidth,
+    height: document.documentElement.scrollHeight, background: colour(document.body, 'backgroundColor')};
 })()"""
+# Takes the text out of the page and leaves the rest as it is.
+WITHOUT_TEXT = """(() => {
+  const style = document.createElement('style');
+  style.id = 'without-text';
+  style.textContent = '* { color: transparent !important } svg text, svg text * { fill: transparent !important; stroke: none !important }';
+  document.head.append(style);
+})()"""
+WITH_TEXT = "document.getElementById('without-text').remove()"
 
 
 def channels(colour):
@@ -85,6 +102,37 @@ def overlaps(boxes):
     return found
 
 
+def image_of(png):
+    return Image.open(io.BytesIO(png)).convert("RGB")
+
+
+def text_pixels(one, found):
+    """Two pictures of the open page, as large as it is in CSS px: in black and white where it differs from itself without its text,
+    and in grey as it is."""
+    shown = list(one.strips(found["view"], found["height"]))
+    one.ask(WITHOUT_TEXT)
+    bare = list(one.strips(found["view"], found["height"]))
+    one.ask(WITH_TEXT)
+    pixels, grey = (Image.new("L", (found["view"], found["height"])) for _ in range(2))
+    for (top, with_text), (_, without_text) in zip(shown, bare):
+        picture = image_of(with_text)
+        there = ImageChops.difference(picture, image_of(without_text)).convert("L")
+        pixels.paste(there.point(lambda value: 255 if value >= MIN_DIFFERENCE else 0), (0, top))
+        grey.paste(picture.convert("L"), (0, top))
+    return pixels, grey
+
+
+def unseen(boxes, pixels):
+    """Those of the texts that have fewer pixels than characters."""
+    missing = []
+    for one in boxes:
+        place = (max(0, math.floor(one["left"])), max(0, math.floor(one["top"])), math.ceil(one["right"]), math.ceil(one["bottom"]))
+        characters = len(one["text"].replace(" ", ""))
+        if characters and pixels.crop(place).histogram()[255] < max(3, characters):
+            missing.append(one["text"])
+    return missing
+
+
 class Browsers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -95,11 +143,16 @@ class Browsers(unittest.TestCase):
             cls.write(page.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE))
         cls.browser = browser.Browser(browser.find())
         cls.addClassCleanup(cls.browser.close)
-        cls.found, cls.pictures = {}, {}
+        cls.found, cls.pixels, cls.histograms, cls.first_plots = {}, {}, {}, {}
         for name, view in VIEWS.items():
             cls.browser.open(cls.path, *view)
-            cls.found[name] = cls.browser.ask(MEASURE)
-            cls.pictures[name] = Image.open(io.BytesIO(cls.browser.picture())).convert("RGB")
+            cls.found[name] = found = cls.browser.ask(MEASURE)
+            cls.pixels[name], grey = text_pixels(cls.browser, found)
+            cls.histograms[name] = grey.histogram()
+            if found["plots"]:
+                plot = found["plots"][0]["box"]
+                cls.first_plots[name] = image_of(cls.browser.picture(plot["left"], plot["top"], plot["right"] - plot["left"],
+                                                                     plot["bottom"] - plot["top"]))
 
     @classmethod
     def write(cls, text):
@@ -110,7 +163,7 @@ class Browsers(unittest.TestCase):
         expected = {} if GIVEN else {plot.title: plot for plot in canned.PLOTS}
         for name, found in self.found.items():
             with self.subTest(name):
-                self.assertGreaterEqual(len(found["plots"]), max(1, len(expected)))
+                self.assertGreaterEqual(len(found["plots"]), len(expected))
                 for plot in found["plots"]:
                     self.assertTrue(plot["caption"])
                     self.assertGreater(plot["box"]["right"] - plot["box"]["left"], 250)
@@ -126,6 +179,15 @@ class Browsers(unittest.TestCase):
                     labels = {wanted.y_label, wanted.x_label} - {""}
                     labels |= {series.label for series in wanted.series if series.source != "absent" and series.role not in ("peak", "bandwidth")}
                     self.assertLessEqual(labels, shown)
+
+    def test_all_text_is_in_the_picture(self):
+        for name, found in self.found.items():
+            with self.subTest(name):
+                self.assertEqual([one["text"] for one in found["gone"]], [])
+                for plot in found["plots"]:
+                    self.assertEqual(unseen(plot["texts"], self.pixels[name]), [], plot["caption"])
+                self.assertEqual(unseen(found["blocks"], self.pixels[name]), [])
+                self.assertEqual(unseen(found["cells"], self.pixels[name]), [])
 
     def test_no_text_covers_another(self):
         for name, found in self.found.items():
@@ -160,13 +222,13 @@ class Browsers(unittest.TestCase):
                         self.assertGreaterEqual(contrast(stroke, found["background"]), 3, plot["caption"])
 
     def test_pictures_are_light_or_dark_and_not_empty(self):
-        for name, picture in self.pictures.items():
+        for name, histogram in self.histograms.items():
             with self.subTest(name):
-                histogram = picture.convert("L").histogram()
                 dark, light = sum(histogram[:64]), sum(histogram[192:])
                 self.assertGreater(*((dark, 4 * light) if "dark" in name else (light, 4 * dark)))
-                plot = self.found[name]["plots"][0]["box"]
-                part = picture.crop([int(plot[side]) for side in ("left", "top", "right", "bottom")])
+                if name not in self.first_plots:  # a page of what could not be measured
+                    continue
+                part = self.first_plots[name]
                 saturated = [one for count, one in part.getcolors(1 << 24) if max(one) - min(one) > 60 for _ in range(min(count, 1))]
                 self.assertGreater(len(saturated), 0, "the first plot has no colours")
                 self.assertGreater(len(part.getcolors(1 << 24)), 20)
@@ -189,16 +251,40 @@ class Browsers(unittest.TestCase):
         self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", document)), 1)
         self.assertGreater(len(document), 10_000)
 
-    @unittest.skipIf(GIVEN, "of the canned page")
-    def test_the_checks_find_what_is_wrong(self):
+    def broken(self, style, view):
+        """What is found on the page with another style, in a view."""
         with open(self.path, encoding="utf-8") as file:
             text = file.read()
         broken = os.path.join(self.folder, "broken.html")
         with open(broken, "w", encoding="utf-8") as file:
-            file.write(text.replace("</style>", ".plot text { font-size: 40px !important } h2 { width: 2000px } "
-                                    "p { margin-bottom: -1em }</style>", 1))
-        self.browser.open(broken, *VIEWS["phone, light"])
-        found = self.browser.ask(MEASURE)
+            file.write(text.replace("</style>", f"{style}</style>", 1))
+        self.browser.open(broken, *VIEWS[view])
+        return self.browser.ask(MEASURE)
+
+    @unittest.skipIf(GIVEN, "of the canned page")
+    def test_the_checks_find_text_that_is_hidden(self):
+        for style in (".plot text { visibility: hidden } h2, h3, figcaption { opacity: 0 }",
+                      ".plot text { fill: var(--page) !important } :is(h2, h3, figcaption), h2 * { color: var(--page) !important }",
+                      "h2, h3, figure { position: relative } "
+                      ":is(h2, h3, figure)::after { content: ''; position: absolute; inset: 0; background: var(--page) }"):
+            for view in VIEWS:
+                with self.subTest(view, style=style):
+                    found = self.broken(style, view)
+                    pixels, _ = text_pixels(self.browser, found)
+                    for plot in found["plots"]:
+                        self.assertEqual(unseen(plot["texts"], pixels), [one["text"] for one in plot["texts"] if one["text"]])
+                    titles = [one for one in found["blocks"] if one["kind"] in ("H2", "H3", "FIGCAPTION")]
+                    self.assertEqual(unseen(titles, pixels), [one["text"] for one in titles])
+                    others = [one for one in found["blocks"] if one not in titles and not one["figure"]]
+                    self.assertEqual(unseen(others, pixels), [])
+        found = self.broken("h2, .plot text { display: none }", "desktop, light")
+        gone = [one["text"] for one in found["gone"]]
+        self.assertIn("Paper 1, Fig. 1: all kinds of plots (emulated link)", gone)
+        self.assertIn("microseconds", gone)
+
+    @unittest.skipIf(GIVEN, "of the canned page")
+    def test_the_checks_find_what_is_wrong(self):
+        found = self.broken(".plot text { font-size: 40px !important } h2 { width: 2000px } p { margin-bottom: -1em }", "phone, light")
         self.assertGreater(len(overlaps(found["plots"][0]["texts"])), 0)
         self.assertGreater(len(overlaps(found["blocks"])), 0)
         self.assertGreater(found["width"], found["view"])

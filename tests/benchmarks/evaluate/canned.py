@@ -2,6 +2,7 @@
 import os
 import sys
 
+STORED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stored")
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(REPOSITORY, "benchmarks", "evaluate"))
 
@@ -32,12 +33,12 @@ NAMES = {"name": "names", "bars": [], "remarks": ["a remark"], "tables": [{"titl
      **{f"column {number} with a name of some words": "a text of some words" for number in range(12)}} for index in range(6)]}]}
 
 MODELS = {"name": "models", "bars": [], "remarks": [], "tables": [{"title": "execution models", "rows": [
-    {"model": name, "computing ms": a, "transfer ms": b, "output ms": c} for name, a, b, c in
-    (("native on the target", 10, 0, 30), ("host calls kernels", 10, 25, 5), ("target calls the host", 10, 2, 6))]}]}
+    {"model": name, "computing ms": a, "transfer ms": b, "output ms": c, "total ms": d, "quartiles ms": [d - 1, d + 2]} for name, a, b, c, d in
+    (("native on the target", 10, 0, 30, 43.5), ("host calls kernels", 10, 25, 5, 39.5), ("target calls the host", 10, 2, 6, 18.5))]}]}
 
 ROOFLINE = {"name": "roofline", "bars": [], "remarks": [], "tables": [{"title": "kernels", "rows": [
-    {"kernel": "Triad", "B/F": 12.0, "Gflop/s": 1.5, "peak": 60.0, "GB/s": 18.0},
-    {"kernel": "GEMM", "B/F": 0.02, "Gflop/s": 55.0, "peak": 60.0, "GB/s": 0.0}]}]}
+    {"kernel": "Triad", "B/F": 12.0, "Gflop/s": 1.5, "peak": 60.0, "other peak": 120.0, "GB/s": 18.0},
+    {"kernel": "GEMM", "B/F": 0.02, "Gflop/s": 55.0, "peak": 60.0, "other peak": 120.0, "GB/s": 0.0}]}]}
 
 PAPERS = {1: {"paper": 1, "figures": [
     {"id": "fig", "name": "Fig. 1", "section": "V", "title": "Empty <offload>", "picture": "bars; not readable from the text",
@@ -59,17 +60,25 @@ PLOTS = (
         Series("HAM, with a spread", "methods", "median us", "method", "", "quartiles", where=(("method", "^HAM"),)),
         Series("another one", "methods", "median us", "method", where=(("method", "^another"),), role="floor"),
         Series("of the paper", "paper:1/fig", "^us$", "method", role="paper")), "values", log_y=False),
-    Plot("Execution models", "milliseconds", tuple(
-        Series(name, "models", name, "model") for name in ("computing", "transfer", "output")), "stack"),
+    Plot("Execution models", "milliseconds", (
+        *(Series(name, "models", name, "model") for name in ("computing", "transfer", "output")),
+        Series("measured total", "models", "total", "model", "", "quartiles", role="total")), "stack"),
     Plot("Roofline", "Gflop/s", (
-        Series("peak", "roofline", "peak", role="peak"), Series("bandwidth", "roofline", "GB/s", role="bandwidth"),
+        Series("double precision", "roofline", "^peak", role="peak"), Series("single precision", "roofline", "^other peak", role="peak"),
+        Series("bandwidth", "roofline", "GB/s", role="bandwidth"),
         Series("Triad", "roofline", "Gflop/s", "B/F", where=(("kernel", "Triad"),), inverse_x=True),
         Series("GEMM", "roofline", "Gflop/s", "B/F", where=(("kernel", "GEMM"),), inverse_x=True)), "roofline", "flop per byte"),
 )
 
+def kernels_table(reports_of):
+    """A table made of a measurement, as experiments make them of several."""
+    rows = reports_of("roofline")[0]["tables"][0]["rows"]
+    return {"title": "made of <several>", "rows": [{"kernel": row["kernel"], "flop per byte": 1 / row["B/F"]} for row in rows]}
+
+
 EXPERIMENTS = (
     Experiment("everything", "Paper 1, Fig. 1: all kinds of plots", "What is measured.", ("bandwidth", "methods", "names", "models", "roofline"),
-               PLOTS, ("1/fig",), "The link is emulated.", EMULATED),
+               PLOTS, ("1/fig",), "The link is emulated.", EMULATED, (kernels_table, lambda reports_of: None)),
     Experiment("nothing", "Experiment without results", "Measured elsewhere.", ("absent", "broken", "never")),
 )
 

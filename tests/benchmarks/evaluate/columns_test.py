@@ -1,8 +1,10 @@
 """Every plot finds its columns in what the programs of this build print: columns_test.py BUILD
 
 Each program is run for as short as it can be; what it measures is not looked at. A column or a title that was renamed makes a series of a
-plot disappear without an error otherwise.
+plot disappear without an error otherwise. What this build does not have, or this machine cannot run, is printed. For some of it what the
+program has printed elsewhere is in the folder `stored`, which is held against the programs where they are there.
 """
+import json
 import os
 import sys
 import tempfile
@@ -15,11 +17,12 @@ import experiments
 import points
 import results
 import runner
+from model import Measurement
 
 BUILD = sys.argv.pop() if len(sys.argv) > 1 and not sys.argv[-1].startswith("-") else os.path.join(canned.REPOSITORY, "build/release")
 ONE_S, ALL_S = 60, 200  # that the programs may take: two that spin share few cores with whatever else runs
 SHORT = ("-r", "1", "--block-ms", "1")
-# Measurement -> options that make it short. Those that cannot be made short are not here: they spawn processes by MPI.
+# Measurement -> options that make it short.
 QUICK = {
     "protocols": SHORT,
     "latency": SHORT,
@@ -44,18 +47,41 @@ QUICK = {
     "forwarded-calls": ("--repetitions", "1", "--milliseconds", "0", "--max-bytes", "64"),
     "shallow-water": ("--steps", "10",),
     "coupled": ("--repetitions", "1", "--steps", "5", "--step-ms", "0"),
+    **{f"kernels-{mpi}": ("--spawns", "1", "--repetitions", "1") for mpi in ("openmpi", "mpich")},
+    "heat": ("--rounds", "1"),
     "cg": ("--repetitions", "1", "--grid", "30", "--turn-ms", "1", "--workers", "2"),
     "peers": ("--repetitions", "1", "--only", "ham,futex"),
 }
 # Options of the evaluation that must not be given twice.
-REPLACED = {"himeno": ("--size", "M"), "shallow-water": ("--columns", "1000", "--rows", "500", "--repetitions", "5")}
+REPLACED = {"himeno": ("--size", "M"), "shallow-water": ("--columns", "1000", "--rows", "500", "--repetitions", "5"),
+            **{f"kernels-{mpi}": ("--spawns", "128") for mpi in ("openmpi", "mpich")}}
+# What is run in place of a measurement that needs a GPU: the same source for the CPU, with an emulated one.
+STAND_INS = {"device-himeno": Measurement(
+    "device-himeno", ("{bin}/applications/device_himeno", "XS", "--models", "--json", "--iterations", "2", "--repetitions", "1"),
+    ("program:applications/device_himeno",), environment=(("HAM_NODES", "cuda-emulated:1/blocks=2/warps=1/lanes=1"),))}
+# Documents that the programs have printed, with options as above: of builds with peers, of machines whose MPI spawns.
+STORED = {"kernels-openmpi": "kernels", "kernels-mpich": "kernels", "heat": "heat", "cg": "cg", "peers": "peers",
+          "device-himeno": "device-himeno"}
 
 
 def argv_of(place, measurement):
     argv = place.argv(measurement)
     for option in REPLACED.get(measurement.name, ()):
         argv.remove(option)
-    return [*argv, *QUICK[measurement.name]]
+    return [*argv, *QUICK.get(measurement.name, ())]
+
+
+def stored(name):
+    """Reports that a program has printed before, or None."""
+    if name not in STORED:
+        return None
+    with open(os.path.join(canned.STORED, f"{STORED[name]}.json"), encoding="utf-8") as file:
+        return results.reports(json.load(file))
+
+
+def form(reports):
+    """What the plots rely on: which columns the tables have, in their order."""
+    return [(report["name"], [sorted(results.columns(table["rows"])) for table in report["tables"]]) for report in reports]
 
 
 class Columns(unittest.TestCase):
@@ -65,24 +91,48 @@ class Columns(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.place = runner.Place(canned.REPOSITORY, os.path.abspath(BUILD), cls.folder.name)
         cls.needs = runner.Requirements(cls.place)
-        cls.found = {}
+        cls.found, cls.left_out = {}, {}
         cls.deadline = time.monotonic() + ALL_S
 
     def reports(self, name):
-        """Reports of a measurement, or None if it is not tried, cannot be made here, or takes too long on a machine that is busy."""
-        measurement = experiments.MEASUREMENTS.get(name)
-        if name not in QUICK or self.needs.missing(measurement):
-            return None
+        """Reports of a measurement, or None if it cannot be made here, or takes too long on a machine that is busy."""
         if name not in self.found:
-            left_s = min(ONE_S, self.deadline - time.monotonic())
-            outcome = execution.run(argv_of(self.place, measurement), max(0, left_s), dict(measurement.environment), self.folder.name)
-            if outcome.status is None:
-                print(f"{name}: not tried to the end: no result within {left_s:.0f} s", file=sys.stderr)
-                self.found[name] = None
-                return None
-            self.assertEqual(outcome.problem, "", f"{name}: {outcome.errors}")
-            self.found[name] = results.reports(results.parse(outcome.output))
+            self.found[name], self.left_out[name] = self.made(STAND_INS.get(name, experiments.MEASUREMENTS[name]))
         return self.found[name]
+
+    def made(self, measurement):
+        """Reports, or None and the reason."""
+        missing = self.needs.missing(measurement)
+        if missing:
+            return None, missing
+        left_s = max(0, min(ONE_S, self.deadline - time.monotonic()))
+        outcome = execution.run(argv_of(self.place, measurement), left_s, dict(measurement.environment), self.folder.name)
+        if outcome.status is None:
+            return None, f"no result within {left_s:.0f} s"
+        self.assertEqual(outcome.problem, "", f"{measurement.name}: {outcome.errors}")
+        return results.reports(results.parse(outcome.output)), ""
+
+    def check(self, experiment, plot, series, found):
+        with self.subTest(f"{experiment.name}: {plot.title}: {series.label}"):
+            one = points.of(series, found)
+            self.assertIsNotNone(one)
+            self.assertFalse(series.low and series.role in ("ours", "total") and one.low is None, "no quartiles")
+
+    def test_every_measurement_of_a_plot_is_tried(self):
+        for experiment in experiments.EXPERIMENTS:
+            for name in experiment.measurements:
+                self.assertTrue(name in QUICK or name in STAND_INS, name)
+
+    def test_series_find_their_columns_in_what_is_stored(self):
+        count = 0
+        for experiment in experiments.EXPERIMENTS:
+            for plot in experiment.plots:
+                for series in plot.series:
+                    found = stored(series.source)
+                    if found:
+                        self.check(experiment, plot, series, found)
+                        count += 1
+        self.assertGreater(count, 20)
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core: the programs want one for host and target each")
     def test_every_series_finds_its_columns(self):
@@ -91,13 +141,20 @@ class Columns(unittest.TestCase):
             for plot in experiment.plots:
                 for series in plot.series:
                     found = None if series.source.startswith("paper:") else self.reports(series.source)
-                    if found is None:
-                        continue
-                    with self.subTest(f"{experiment.name}: {plot.title}: {series.label}"):
-                        one = points.of(series, found)
-                        self.assertIsNotNone(one)
-                        self.assertFalse(series.low and series.role == "ours" and one.low is None, "no quartiles")
+                    if found is not None:
+                        self.check(experiment, plot, series, found)
                         count += 1
+            for make in experiment.tables:
+                if all(self.reports(name) for name in experiment.measurements):
+                    with self.subTest(f"{experiment.name}: table"):
+                        self.assertIsNotNone(make(self.reports))
+        for name, reason in self.left_out.items():
+            if reason:
+                print(f"{name}: left out: {reason}" + (" (what is stored was checked)" if name in STORED else ""), file=sys.stderr)
+        for name, found in self.found.items():
+            if found and name in STORED:
+                with self.subTest(f"stored/{STORED[name]}.json"):
+                    self.assertEqual(form(stored(name)), form(found), "print it anew")
         if not count:
             self.skipTest(f"{BUILD} has none of the programs")
 

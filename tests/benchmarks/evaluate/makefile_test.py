@@ -1,7 +1,9 @@
 """What `make evaluate` tells CMake does not stay there: `make test` afterwards builds what it built before."""
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import canned
@@ -35,6 +37,22 @@ class Makefile(unittest.TestCase):
     def test_names_of_parts_are_checked_before_anything_is_built(self):
         commands = make("evaluate", "EVALUATE=fig9 peers")
         self.assertLess(commands.index("--check fig9 peers"), commands.index("install-deps.sh"))
+
+    def test_packages_are_there_before_cmake_searches_them(self):
+        """Also with -j: a shell that executes nothing notes when each command begins and ends."""
+        with tempfile.TemporaryDirectory() as folder:
+            log, shell = pathlib.Path(folder, "log"), pathlib.Path(folder, "shell")
+            shell.write_text(f"#!/bin/sh\necho \"begin $2\" >>{log}\nsleep 0.1\necho \"end $2\" >>{log}\n", encoding="utf-8")
+            shell.chmod(0o755)
+            for goal, last in (("evaluate", "install-deps.sh peers"), ("test", "install-deps.sh trace")):
+                log.write_text("", encoding="utf-8")
+                process = run("-j4", f"SHELL={shell}", goal)
+                self.assertEqual(process.returncode, 0, process.stderr)
+                done = log.read_text(encoding="utf-8")
+                self.assertLess(done.index(f"end scripts/{last}"), done.index("begin cmake --preset"), goal)
+
+    def test_the_page_of_an_evaluation_is_looked_at(self):
+        self.assertRegex(make("evaluate"), r"benchmarks/evaluate --look .*--build build/release")
 
     def test_an_unknown_part_ends_it(self):
         process = run("evaluate-parts", "EVALUATE=nonsense")

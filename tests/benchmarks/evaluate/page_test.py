@@ -84,6 +84,23 @@ class Page(unittest.TestCase):
         for label in ("put", "memcpy (floor)", "in the paper", "computing", "Triad", "256 MiB"):
             self.assertRegex(self.text, f"<text[^>]*>{re.escape(label)}</text>")
 
+    def test_a_stack_shows_the_total_that_was_measured(self):
+        """Medians of the parts of the first one add up to 40."""
+        (plot,) = [one for one in re.findall(r"<figure>.*?</figure>", self.text, re.S) if "Execution models" in one]
+        shown = re.findall(r"<text[^>]*>([^<]*)</text>", plot)
+        for total in ("43.5", "39.5", "18.5"):
+            self.assertIn(total, shown)
+        self.assertIn("Whiskers: quartiles", plot)
+        self.assertIn("measured total", shown)
+
+    def test_each_peak_is_a_roof(self):
+        for label in ("double precision: 60 Gflop/s, 18 GB/s", "single precision: 120 Gflop/s, 18 GB/s"):
+            self.assertRegex(self.text, f"<text[^>]*>{label}</text>")
+
+    def test_tables_of_several_measurements_are_there(self):
+        self.assertIn("<summary>made of &lt;several&gt;</summary>", self.text)
+        self.assertIn("| GEMM | 50 |", markdown.written(canned.EXPERIMENTS, canned.records(), canned.MACHINE).splitlines())
+
     def test_plots_have_no_colours_of_their_own(self):
         for plot in re.findall(r"<svg.*?</svg>", self.text, re.S):
             self.assertNotRegex(plot, r"#[0-9a-f]{6}\b")

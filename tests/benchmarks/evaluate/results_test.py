@@ -2,6 +2,7 @@
 import unittest
 
 import canned
+import bottlenecks
 import points
 import results
 from model import Series
@@ -27,16 +28,39 @@ class Parsing(unittest.TestCase):
             with self.assertRaises(results.BadResult, msg=document):
                 results.reports(document)
 
-    def test_kernels_separate_measured_from_extrapolated(self):
-        row = {"spawn_each_us": 2e6, "call_us": 10, "call_us_quartiles": [9, 12], "call_multiple_us": 5}
-        document = {"benchmark": "kernels", "parents": 2, "children": 3, "repetitions": 9, "spawn_us": 1e6, "rows": [
-            {"kernels": 1, "spawn_each_measured": True, **row}, {"kernels": 2, "spawn_each_measured": False, **row}]}
+    def kernels(self):
+        row = {"spawn_each_us": 2e6, "spawn_each_us_quartiles": [1.8e6, 2.4e6]}
+        for key, value in (("call", 10), ("call_multiple", 5), ("call_run", 100), ("call_multiple_run", 50)):
+            row.update({f"{key}_us": value, f"{key}_us_quartiles": [value - 1, value + 2], f"{key}_us_floor": value / 2,
+                        f"{key}_us_floor_ratio": 2.1, f"{key}_us_floor_ratio_quartiles": [1.9, 2.2]})
+        document = {"benchmark": "kernels", "parents": 2, "children": 3, "repetitions": 9, "spawn_us": 1e6, "spawn_us_quartiles": [9e5, 1.2e6],
+                    "bars": [{"name": "2 calls / one of 2", "value": 2.0, "wanted": ">=", "limit": 5, "unit": "", "met": False}], "rows": [
+                        {"kernels": 1, "spawn_each_measured": True, **row}, {"kernels": 2, "spawn_each_measured": False, **row}]}
         (report,) = results.reports(document)
-        first, second = report["tables"][0]["rows"]
+        return report
+
+    def test_kernels_separate_measured_from_extrapolated(self):
+        first, second = self.kernels()["tables"][0]["rows"]
         self.assertEqual((first["a spawn each s"], first["a spawn each, extrapolated s"]), (2.0, None))
         self.assertEqual((second["a spawn each s"], second["a spawn each, extrapolated s"]), (None, 2.0))
-        self.assertEqual(report["tables"][1]["rows"][0]["Kernel_call: quartiles us"], [9, 12])
         self.assertAlmostEqual(first["one spawn and Kernel_call s"], 1.00001)
+
+    def test_kernels_have_the_quartiles_of_the_spawn(self):
+        first = self.kernels()["tables"][0]["rows"][0]
+        self.assertEqual(first["a spawn each: quartiles s"], [1.8, 2.4])
+        for found, expected in zip(first["one spawn and Kernel_call: quartiles s"], (0.90001, 1.20001)):
+            self.assertAlmostEqual(found, expected)
+
+    def test_kernels_stand_beside_their_floor(self):
+        _, calls, run = (table["rows"][0] for table in self.kernels()["tables"])
+        for row, call in ((calls, 10), (run, 100)):
+            self.assertEqual((row["Kernel_call us"], row["Kernel_call: quartiles us"], row["Kernel_call: floor us"]),
+                             (call, [call - 1, call + 2], call / 2))
+            self.assertEqual((row["Kernel_call: ratio"], row["Kernel_call: quartiles of the ratio"]), (2.1, [1.9, 2.2]))
+
+    def test_the_bar_of_kernels_is_in_the_report(self):
+        (bar,) = self.kernels()["bars"]
+        self.assertFalse(results.bar_met(bar))
 
 
 class Cells(unittest.TestCase):
@@ -106,9 +130,47 @@ class PointsOfSeries(unittest.TestCase):
         found = self.of(Series("", "", "median us", "method", scale=1000, where=(("method", "^another"),)), canned.METHODS)
         self.assertEqual((found.x, found.y), (["another"], [431900.0]))
 
+    def test_only_rows_with_the_most(self):
+        document = {"name": "x", "tables": [{"title": "t", "rows": [{"n": n, "kind": kind, "y": y} for n, kind, y in (
+            (1, "a", 5), (4, "a", 6), (2, "a", 7), (4, "b", 8), (8, "b", 9))]}]}
+        for kind, y in (("a", [6.0]), ("b", [9.0])):
+            self.assertEqual(self.of(Series("", "", "^y$", "n", where=(("kind", kind),), most="n"), document).y, y)
+        self.assertIsNone(self.of(Series("", "", "^y$", "n", most="no such"), document))
+
     def test_bytes_per_flop_become_intensity(self):
         found = self.of(Series("", "", "Gflop", "B/F", inverse_x=True), canned.ROOFLINE)
         self.assertEqual(found.x, [1 / 12, 50.0])
+
+
+class Bottlenecks(unittest.TestCase):
+    """Table V of paper 4."""
+
+    def test_classes(self):
+        for code, minimum, of_the_peak, wanted in (
+                (12, 12, 0.03, "memory-bound"), (3.76, 1.65, 0.06, "memory-bound or LLC-bound"), (None, 1.65, 0.06, "memory-bound or LLC-bound"),
+                (0.2, 0.1, 0.5, "computation-bound"), (None, 0.01, 0.9, "computation-bound"), (2, 0.01, 0.9, "computation-bound"),
+                (None, 0.01, 0.5, "computation-bound or LLC-bound"), (2, 0.01, 0.5, "not decided by these figures")):
+            self.assertEqual(bottlenecks.bound(code, minimum, 0.3, of_the_peak), wanted, (code, minimum, of_the_peak))
+
+    def test_the_table_is_of_all_targets_and_each_precision(self):
+        measured = {name: [{"name": name, "bars": [], "remarks": [], "tables": [{"title": title, "rows": rows}]}] for name, title, rows in (
+            ("gemm", "Matrix products of 10", [
+                {"product": product, "targets": n, "performance (GFLOP/s)": 0.9 * n * peak, "measured peak (GFLOP/s)": n * peak,
+                 "minimum B/F (bytes/flop)": 0.01} for product, peak in (("DGEMM", 50.0), ("SGEMM", 100.0)) for n in (1, 2)]),
+            ("stream", "STREAM, 10", [{"kernel": "Triad", "targets": n, "bandwidth (GB/s)": 12.0 * n, "performance (GFLOP/s)": 1.0 * n,
+                                       "code B/F (bytes/flop)": 12} for n in (1, 2)]),
+            ("himeno", "Himeno, size S", [{"targets": n, "performance (MFLOPS)": 6000.0 * n, "minimum B/F (bytes/flop)": 1.6,
+                                           "code B/F (bytes/flop)": 3.7} for n in (1, 2)]))}
+        rows = {row["kernel"]: row for row in bottlenecks.table(measured.get)["rows"]}
+        self.assertEqual({name: row["class"] for name, row in rows.items()}, {
+            "DGEMM": "computation-bound", "SGEMM": "computation-bound", "STREAM Triad": "memory-bound",
+            "Himeno": "memory-bound or LLC-bound"})
+        self.assertEqual({row["targets"] for row in rows.values()}, {2.0})
+        for name, memory, roof in (("DGEMM", 0.24, 90), ("SGEMM", 0.12, 90), ("STREAM Triad", 0.24, 100), ("Himeno", 0.12, 80)):
+            self.assertAlmostEqual(rows[name]["memory B/F"], memory)
+            self.assertAlmostEqual(rows[name]["of the roof %"], roof)
+        self.assertEqual(rows["DGEMM"]["code B/F"], "not known")
+        self.assertIsNone(bottlenecks.table(lambda name: [] if name == "himeno" else measured[name]))
 
 
 if __name__ == "__main__":

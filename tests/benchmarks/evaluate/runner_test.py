@@ -9,12 +9,14 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import canned
 import execution
 import machine
 import results
 import runner
+from measurements import MEASUREMENTS
 from model import Measurement
 
 GOOD = "echo '" + json.dumps(canned.METHODS).replace("<script>alert(\"x\")</script>", "x") + "'"
@@ -167,6 +169,41 @@ class Runs(unittest.TestCase):
         (folder / "other").unlink()
         self.assertNotIn("kept", self.run_all(one)["one"])
 
+    def test_the_program_that_executes_calls_of_veo_counts(self):
+        helpers = pathlib.Path(self.place.build, "libexec")
+        helpers.mkdir()
+        for name in ("veo", "veo-offload", "forwarded-calls"):
+            marks = set()
+            for text in ("first", "second"):
+                (helpers / "aveorun").write_text(text, encoding="ascii")
+                marks.add(runner.fingerprint(self.place, MEASUREMENTS[name]))
+            self.assertEqual(len(marks), 2, name)
+
+    def test_a_gpu_and_its_programs_are_needed_where_that_is_said(self):
+        one = Measurement("one", ("{gpu}/gpu/program",), ("gpu:program",), ("{gpu}/lib/*",))
+        place = runner.Place(os.path.join(self.folder, "source"), self.place.build, self.place.out)
+        smi = pathlib.Path(self.folder, "nvidia-smi")
+        program = pathlib.Path(place.gpu, "gpu", "program")
+        program.parent.mkdir(parents=True)
+
+        def reason(text, path=None):
+            smi.write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+            smi.chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, {"PATH": path or f"{self.folder}:{os.environ['PATH']}"}):
+                return runner.Requirements(place).missing(one)
+
+        self.assertIn("no GPU", reason("", path="/nowhere"))
+        self.assertIn("no GPU", reason("echo 'No devices were found'; exit 6"))
+        self.assertIn("there is a GPU, and no program program for it", reason("echo 9.0"))
+        program.write_text(f"#!/bin/sh\n{GOOD}\n", encoding="utf-8")
+        program.chmod(0o755)
+        self.assertEqual(reason("echo 9.0"), "")
+        first = runner.fingerprint(place, one)
+        (pathlib.Path(place.gpu) / "lib").mkdir()
+        (pathlib.Path(place.gpu) / "lib" / "libham.so").write_text("other", encoding="ascii")
+        self.assertNotEqual(runner.fingerprint(place, one), first)
+        self.assertEqual(runner.shown_command(place, one), "build/gpu-check/gpu/program")
+
     def test_a_result_is_kept_when_there_is_no_time_to_repeat_it(self):
         one, file = self.counting("one", expected_s=50)
         self.run_all(one)
@@ -194,6 +231,30 @@ class Runs(unittest.TestCase):
             pathlib.Path(self.place.record("one")).write_text(text, encoding="utf-8")
             self.assertEqual(self.run_all(one)["one"]["status"], "measured")
         self.assertEqual(self.runs(file), 5)
+
+    def test_a_result_of_an_older_form_is_measured_again(self):
+        one, file = self.counting("one")
+        record = self.run_all(one)["one"]
+        for result in ({"benchmark": "kernels", "rows": [], "spawn_us": 1}, {"tables": [1]}):
+            runner.write_record(self.place, "one", dict(record, result=result))
+            self.assertIsNone(runner.read_record(self.place, "one"))
+            self.assertNotIn("kept", self.run_all(one)["one"])
+        self.assertEqual(self.runs(file), 3)
+
+    def test_a_measurement_that_this_run_has_no_time_for_has_not_failed(self):
+        slow, flag = canned.script("slow", "sleep 1000", expected_s=0.5, timeout_s=100), os.path.join(self.folder, "flag")
+        record = self.run_all(slow, budget_s=1.5)["slow"]
+        self.assertEqual(record["status"], "not measured")
+        self.assertIn("next run", record["reason"])
+        late = canned.script("late", f"test ! -e {flag} || sleep 1000; {GOOD}", expected_s=0.5, timeout_s=100)
+        self.run_all(late)
+        pathlib.Path(flag).touch()
+        record = self.run_all(late, budget_s=1.5, again=True)["late"]
+        self.assertTrue(record["kept"])
+        self.assertEqual(runner.read_record(self.place, "late")["status"], "measured")
+        # Its own limit is another thing.
+        hanging = canned.script("late", f"test ! -e {flag} || sleep 1000; {GOOD}", expected_s=0.5, timeout_s=1)
+        self.assertEqual(self.run_all(hanging, budget_s=100, again=True)["late"]["status"], "failed")
 
     def test_what_does_not_fit_into_the_time_is_left_for_the_next_run(self):
         one, file = self.counting("one", expected_s=50)
@@ -231,9 +292,9 @@ class Runs(unittest.TestCase):
 
 
 class CommandLine(unittest.TestCase):
-    def evaluate(self, *arguments):
+    def evaluate(self, *arguments, path=os.environ["PATH"]):
         return subprocess.run([sys.executable, os.path.dirname(runner.__file__), *arguments], capture_output=True, text=True, timeout=120,
-                              check=False)
+                              check=False, env={**os.environ, "PATH": path})
 
     def test_an_unknown_part_is_refused_with_the_known_ones(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -269,6 +330,24 @@ class CommandLine(unittest.TestCase):
             self.assertNotIn("Traceback", errors)
             self.assertIn("</html>", pathlib.Path(folder, "report.html").read_text(encoding="utf-8"))
 
+    def test_the_page_is_looked_at_where_there_is_a_browser(self):
+        if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no matplotlib (Debian: python3-matplotlib)")
+        with tempfile.TemporaryDirectory() as folder:
+            programs = pathlib.Path(folder, "programs")
+            programs.mkdir()
+            asked = ("--out", folder, "--build", folder, "--page", "--look")
+            done = self.evaluate(*asked, path=str(programs))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout.splitlines()[-1], "^evaluate: the page was not checked: no Chromium")
+            browser = programs / "chromium"
+            browser.write_text("#!/bin/sh\necho this browser shows nothing >&2\n", encoding="ascii")
+            browser.chmod(0o755)
+            done = self.evaluate(*asked, path=f"{programs}:/usr/bin:/bin")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("this browser shows nothing", done.stdout)
+            self.assertRegex(done.stdout.splitlines()[-1], "^evaluate: the page does not show what it must")
+
     def test_parts_of_an_empty_build_are_not_measured_and_the_page_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
             process = self.evaluate("--out", folder, "--build", os.path.join(folder, "build"), "fig10 placement")
@@ -281,6 +360,44 @@ class CommandLine(unittest.TestCase):
             listed = self.evaluate("--out", folder, "--build", os.path.join(folder, "build"), "--markdown").stdout
         self.assertIn("## Reference results", listed)
         self.assertIn("bandwidth-shm: not measured: this build has no program ham-bench", listed)
+
+
+class Scripts(unittest.TestCase):
+    """With stand-ins for the commands that they start."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def command(self, name, text):
+        path = pathlib.Path(self.folder, name)
+        path.write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+        path.chmod(0o755)
+
+    def run_script(self, name, *arguments, path=None):
+        environment = {"PATH": path or f"{self.folder}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([sys.executable, os.path.join(os.path.dirname(runner.__file__), name), *arguments], capture_output=True,
+                              text=True, timeout=120, check=False, env=environment)
+
+    def test_runs_of_heat_that_fail_miss_a_bar(self):
+        for text, failed in (("echo total heat 1000.000", 0), ("case \"$2 $3\" in *heat) test $2 = 1 ;; esac && echo total heat 1000.000", 4),
+                             ("echo total heat 7", 8)):
+            self.command("mpirun.openmpi", text)
+            done = self.run_script("heat.py", "--programs", self.folder, "--rounds", "2", "--json")
+            (report,) = results.reports(json.loads(done.stdout))
+            (bar,) = report["bars"]
+            self.assertEqual((bar["name"], bar["value"], results.bar_met(bar)), ("runs that failed", failed, failed == 0))
+            self.assertEqual(len([one for one in report["remarks"] if "a run failed" in one]), failed)
+            self.assertEqual(done.returncode, 1 if failed == 8 else 0)
+
+    def test_nothing_is_built_for_a_gpu_that_is_not_there_or_has_no_compiler(self):
+        done = self.run_script("gpu.py", path=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.command("nvidia-smi", "echo 9.0")
+        if not os.path.exists("/usr/local/cuda/bin/nvcc"):
+            done = self.run_script("gpu.py", path=self.folder)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("there is a GPU, and no nvcc", done.stdout)
 
 
 class Machine(unittest.TestCase):

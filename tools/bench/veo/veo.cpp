@@ -65,47 +65,65 @@ double elapsed_ns(Work work) {
   return static_cast<double>(now_ns() - begin);
 }
 
-/// Microseconds per call, rounds by tests by counts; and the floor of each round.
-void measure_calls(const settings& how, veo_session& with, floor_partner& partner, report& into) {
-  std::array<std::vector<std::vector<double>>, tests.size()> times;
-  for (auto& one : times) one.resize(call_counts.size());
-  std::vector<double> floor_us;
+/// Nanoseconds per call of each test, beside the floor of the same moment.
+struct count_of_calls {
+  std::array<std::vector<double>, tests.size()> test_ns;
+  std::vector<double> floor_ns;
+};
+
+std::vector<count_of_calls> measure_rounds(const settings& how, veo_session& with, floor_partner& partner) {
+  std::vector<count_of_calls> found(call_counts.size());
   requests pending(call_counts.back());
+  block_plan bounce = how.plan();
+  bounce.length_ns /= 2;
   for (int round = 0; round < how.repetitions; ++round) {
-    static_cast<void>(wait_until_asleep(with.pid(), std::chrono::seconds(1)));
-    floor_us.push_back(partner.bounce(how.plan()).typical_ns / 1e3);
-    for (std::size_t count = 0; count < call_counts.size(); ++count) {
+    for (std::size_t at = 0; at < call_counts.size(); ++at) {
+      const std::size_t calls = call_counts[at];
+      static_cast<void>(wait_until_asleep(with.pid(), std::chrono::seconds(1)));
+      found[at].floor_ns.push_back(partner.bounce(bounce).typical_ns);
       for (std::size_t test = 0; test < tests.size(); ++test) {
         for (int i = 0; i < 100; ++i) with.call();  // warm, as paper 2's are
-        const double ns = elapsed_ns([&] { tests[test].run(with, call_counts[count], pending); });
-        times[test][count].push_back(ns / 1e3 / static_cast<double>(call_counts[count]));
+        const double ns = elapsed_ns([&] { tests[test].run(with, calls, pending); });
+        found[at].test_ns[test].push_back(ns / static_cast<double>(calls));
       }
     }
   }
-  const double floor = median(floor_us);
+  return found;
+}
+
+void measure_calls(const settings& how, veo_session& with, floor_partner& partner, report& into) {
+  const std::vector<count_of_calls> found = measure_rounds(how, with, partner);
   table calls{"us per call; kernel that returns its argument; floor: a cache line bounced between two processes",
               {"#calls"},
               {}};
-  for (const test_case& one : tests) add_median_columns(calls.columns, one.name, "");
-  calls.columns.emplace_back("floor");
-  std::array<double, tests.size()> worst{};
-  for (std::size_t count = 0; count < call_counts.size(); ++count) {
-    std::vector<cell> row{cell{static_cast<double>(call_counts[count]), 0}};
-    for (std::size_t test = 0; test < tests.size(); ++test) {
-      const double us = median(times[test][count]);
-      add_median(row, times[test][count], 1, 3);
-      if (call_counts[count] >= pipelined_from) worst[test] = std::max(worst[test], us);
-    }
-    row.emplace_back(floor, 3);
-    calls.rows.push_back(std::move(row));
+  table ratios{"cost of a call / floor of the same moment", {"#calls"}, {}};
+  for (const test_case& one : tests) {
+    add_median_columns(calls.columns, one.name, "");
+    ratios.columns.insert(ratios.columns.end(), {one.name, std::string("quartiles ") + one.name});
   }
-  into.tables.push_back(std::move(calls));
+  calls.columns.emplace_back("floor");
+  std::array<double, tests.size()> worst_us{};
+  std::array<double, tests.size()> worst_ratio{};
+  for (std::size_t at = 0; at < call_counts.size(); ++at) {
+    auto& row = calls.rows.emplace_back(std::vector<cell>{count(call_counts[at])});
+    auto& ratio_row = ratios.rows.emplace_back(std::vector<cell>{count(call_counts[at])});
+    for (std::size_t test = 0; test < tests.size(); ++test) {
+      const comparison cost = compare(found[at].test_ns[test], found[at].floor_ns);
+      add_median(row, cost, 1e3, 3);
+      ratio_row.insert(ratio_row.end(), {{cost.median_of_ratios, 3}, quartiles_of_ratio(cost)});
+      if (call_counts[at] < pipelined_from) continue;
+      worst_us[test] = std::max(worst_us[test], cost.measured / 1e3);
+      worst_ratio[test] = std::max(worst_ratio[test], cost.median_of_ratios);
+    }
+    row.emplace_back(median(found[at].floor_ns) / 1e3, 3);
+  }
+  into.tables.insert(into.tables.end(), {std::move(calls), std::move(ratios)});
   for (std::size_t test = 0; test < tests.size(); ++test) {
     const std::string name = std::string(tests[test].name) + ", 1000 calls and more";
     if (tests[test].pipelined)
-      into.bars.push_back({name, worst[test], bar::direction::at_most, 1.0, "us"});
+      into.bars.push_back({name, worst_us[test], bar::direction::at_most, 1.0, "us"});
     else
-      into.bars.push_back({name + " / bounce", worst[test] / floor, bar::direction::at_most, 2.0, ""});
+      into.bars.push_back({name + " / bounce", worst_ratio[test], bar::direction::at_most, 2.0, ""});
   }
 }
 

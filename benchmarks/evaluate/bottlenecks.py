@@ -1,0 +1,57 @@
+"""Table V of paper 4 for this machine: what bounds a kernel, by its bytes per flop."""
+import points
+import results
+
+COMPUTATION, MEMORY, LLC = "computation-bound", "memory-bound", "LLC-bound"
+# Who does as much of the peak does not wait for a cache.
+NEAR_PEAK = 0.8
+TITLE = ("what bounds each kernel on most targets, as Table V of the paper defines it; memory B/F: bandwidth of Triad / measured "
+         "peak of that precision; minimum B/F: each value passes the memory once")
+
+
+def bound(code, minimum, memory, of_the_peak):
+    """The class of a kernel. Its actual B/F lies between the minimum and that of the code, which is None where it is not known."""
+    if minimum > memory:
+        # Equations 1 and 2 of the paper: the cache, which is faster than memory, is no bound if it gets no more requests.
+        return MEMORY if code is not None and code <= minimum else f"{MEMORY} or {LLC}"
+    if of_the_peak >= NEAR_PEAK or (code is not None and code < memory):
+        return COMPUTATION
+    return f"{COMPUTATION} or {LLC}" if code is None else "not decided by these figures"
+
+
+def _most(reports, table, where=()):
+    """The row of a table with the most targets; None if there is none."""
+    found = results.find_table(reports, table)
+    rows = points.largest([row for row in found["rows"] if points.kept(row, where)], "targets") if found else []
+    return rows[0] if rows else None
+
+
+def _cell(row, column):
+    name = results.find_column([row], column)
+    return results.number(row.get(name)) if name else None
+
+
+def table(reports_of):
+    """Of the measurements gemm, stream and himeno; None if one of them is not there."""
+    dgemm, sgemm = (_most(reports_of("gemm"), "^Matrix products", (("product", f"^{name}"),)) for name in ("DGE", "SGE"))
+    triad = _most(reports_of("stream"), "^STREAM", (("kernel", "^Triad"),))
+    himeno = _most(reports_of("himeno"), "^Himeno")
+    if None in (dgemm, sgemm, triad, himeno):
+        return None
+    peaks = {"double": _cell(dgemm, "^measured peak"), "single": _cell(sgemm, "^measured peak")}
+    bandwidth = _cell(triad, "^bandwidth")
+    rows = []
+    for name, precision, row, scale, minimum_column in (
+            ("DGEMM", "double", dgemm, 1, "^minimum B/F"), ("SGEMM", "single", sgemm, 1, "^minimum B/F"),
+            ("STREAM Triad", "double", triad, 1, "^code B/F"), ("Himeno", "single", himeno, 1e-3, "^minimum B/F")):
+        reached, code, minimum = (_cell(row, column) for column in ("^performance", "^code B/F", minimum_column))
+        peak = peaks[precision]
+        if None in (reached, minimum, peak, bandwidth):
+            return None
+        reached *= scale
+        memory = bandwidth / peak
+        rows.append({"kernel": name, "precision": precision, "targets": _cell(row, "^targets"), "Gflop/s": reached,
+                     "measured peak Gflop/s": peak, "memory B/F": memory, "code B/F": "not known" if code is None else code,
+                     "minimum B/F": minimum, "of the roof %": 100 * reached / min(peak, bandwidth / minimum),
+                     "class": bound(code, minimum, memory, reached / peak)})
+    return {"title": TITLE, "rows": rows}
