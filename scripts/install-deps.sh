@@ -51,9 +51,18 @@ if [ "$purpose" = python ]; then
 fi
 
 # Commands that must be there, each with its package.
-required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
+case ${CXX:-c++} in
+  c++ | g++) required="make:make cmake:cmake ${CXX:-c++}:g++" ;;
+  *)  # of no package that is known here
+    required="make:make cmake:cmake"
+    if ! command -v "${CXX%% *}" >/dev/null 2>&1; then
+      echo "ham: cannot build: CXX names \"$CXX\", which is not there; name a C++ compiler that is, or unset CXX" >&2
+      exit 1
+    fi
+    ;;
+esac
 # What enlarges the build when it is there (commands, then libraries).
-optional_commands="pkg-config:pkg-config python3:python3 ip:iproute2"
+optional_commands="ninja:ninja-build pkg-config:pkg-config python3:python3 ip:iproute2"
 optional_libraries="libssl-dev libffi-dev libgtest-dev libcli11-dev nlohmann-json3-dev libpng-dev"
 [ "$(uname -m)" != x86_64 ] || optional_libraries="$optional_libraries libipsec-mb-dev"
 case $purpose in
@@ -155,10 +164,14 @@ fi
 
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-  if command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
-    as_root="sudo"
-  else
-    as_root="none"
+  as_root="none"
+  if command -v sudo >/dev/null 2>&1; then
+    if sudo -n true 2>/dev/null; then
+      as_root="sudo"
+    elif [ -t 0 ]; then  # asked once: who has no right to use it is not asked for each package
+      echo "ham: sudo is needed to install $needed$wanted"
+      if sudo -v; then as_root="sudo"; fi
+    fi
   fi
 fi
 

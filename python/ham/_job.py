@@ -65,6 +65,19 @@ def groups(nodes: str, libraries: Sequence[str] = (), others: bool = False) -> l
     return found
 
 
+def group_of_one(group: str, index: int) -> str:
+    """The group of one worker, as number `index` of a group of them is started: on the same core."""
+    end = group.rindex("'") + 1
+    _, at, cores = group[end:].partition("@")
+    own = [core for part in cores.split("+") if part != "restart" for core in _cores(part)]
+    return group[:end] + (f"@{own[index % len(own)]}" if own else "")
+
+
+def _cores(part: str) -> Sequence[int]:
+    first, _, last = part.partition("-")
+    return range(int(first), int(last or first) + 1) if first else ()
+
+
 def add(group: str) -> tuple[int, int]:
     """Starts a group; the number of its first node, and how many there are. Blocks."""
     with _lock:  # so that no other group's are among them

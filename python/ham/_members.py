@@ -64,7 +64,7 @@ class Members:
             with self._lock:
                 self._idle.append(node)
                 if group.startswith("exec:"):
-                    self._restarts[node] = group if group.endswith("'") else group[: group.rindex("*")]
+                    self._restarts[node] = _job.group_of_one(group, node - first)
 
     def _lose(self, node: int) -> None:
         """A worker is lost: starts another one in its place."""

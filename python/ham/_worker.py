@@ -10,7 +10,10 @@ import sys
 
 if __package__ in (None, ""):  # started by its file, so that it is found without a path
     folder = os.path.dirname(os.path.abspath(__file__))
-    sys.path[0] = os.path.dirname(folder)
+    if getattr(sys.flags, "safe_path", False) or sys.flags.isolated:
+        sys.path.insert(0, os.path.dirname(folder))
+    else:  # in place of this folder
+        sys.path[0] = os.path.dirname(folder)
     if sys.path.count(sys.path[0]) > 1:
         del sys.path[0]
     import ham._worker

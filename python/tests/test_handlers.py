@@ -1,6 +1,7 @@
 """Functions in Python that other nodes call, also from C++. HAM_TEST_KERNELS: the library made of tests/python/kernels.cpp."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -82,6 +83,18 @@ def test_times(node):
     with pytest.raises(ham.DeadlineExceeded):
         node.call("py_test.waits", timeout=0.1)
     assert node.call("py_test.total", [1], 1) == 1  # so the function has ended
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python has no such setting")
+def test_paths_are_kept_where_python_puts_no_folder_before_them(tmp_path, monkeypatch):
+    (tmp_path / "only_here.py").write_text("value = 3")
+    (tmp_path / "scripts").mkdir()
+    path = tmp_path / "scripts" / "offers.py"
+    path.write_text("import ham, only_here\nham.offer('py_test.only_here', '->i4', lambda: only_here.value)\n")
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep))
+    with ham.Targets("shm:1", scripts=[str(path)]) as targets:
+        assert targets[0].call("py_test.only_here") == 3
 
 
 def test_the_host_has_handlers_too():

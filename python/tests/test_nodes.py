@@ -101,6 +101,8 @@ def test_errors(node):
         node.call("py_test.add\0", 1, 1)
     with pytest.raises(ham.RemoteError, match="thrown there"):
         node.call("py_test.throws", "thrown there")
+    with pytest.raises(ham.RemoteError, match="Gr\ufffd\ufffde"):
+        node.call("py_test.throws_latin")
     with pytest.raises(ham.DeadlineExceeded):
         node.call("py_test.sleeps", 300, timeout=0.02)
     with pytest.raises(TimeoutError):

@@ -98,6 +98,27 @@ def test_workers_that_are_killed_under_load():
     eventually(lambda: not any(map(exists, last)))
 
 
+def test_a_worker_that_is_replaced_has_the_core_of_the_one_that_died(monkeypatch):
+    from ham import _job
+
+    starts = []
+    add = _job.add
+    monkeypatch.setattr(_job, "add", lambda group: starts.append(group) or add(group))
+    core = min(os.sched_getaffinity(0))
+    with ham.Executor(nodes=f"shm:1@{core}") as executor:
+        with pytest.raises(ham.NodeFailure):
+            executor.submit(lambda: os.kill(os.getpid(), 9)).result(WAIT)
+        assert executor.submit(pow, 2, 3).result(WAIT) == 8
+    assert starts[0].endswith(f"'*1@{core}") and starts[1].endswith(f"'@{core}")
+    for group, index, one in (
+        ("exec:'a*@b' 'c'*4@2+5-6", 2, "exec:'a*@b' 'c'@6"),
+        ("exec:'a'*4@2+5-6", 3, "exec:'a'@2"),
+        ("exec:'a'*2", 1, "exec:'a'"),
+        ("exec:'a'", 0, "exec:'a'"),
+    ):
+        assert _job.group_of_one(group, index) == one
+
+
 def test_workers_that_are_killed_while_they_start(monkeypatch):
     """The pool survives more of them in a row than fail without a reason, and ends when it is told to."""
     from ham import _job

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -177,10 +178,16 @@ void thread_recorder::name_execution(std::uint32_t function) noexcept {
 
 std::uint32_t named_function(std::string_view name) noexcept {
   constexpr std::size_t max_name = 200;
+  std::size_t cut = std::min(name.size(), max_name);
+  const auto continues = [name](std::size_t at) { return (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80; };
+  if (cut < name.size()) {  // a character of UTF-8 has at most three bytes after its first
+    for (int back = 0; back < 3 && continues(cut); ++back) --cut;
+    if (continues(cut)) cut = max_name;
+  }
   try {
     process_recorder& all = of_process();
     std::lock_guard guard(all.mutex);
-    return all.key_of(name.substr(0, max_name));
+    return all.key_of(name.substr(0, cut));
   } catch (...) {  // no memory
     return UINT32_MAX;
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -57,34 +58,57 @@ function_table& functions() {
   return table;
 }
 
-/// Key of a handler under the name that named<"..."> has given to it. The table only grows.
+/// A function in C++ with a name. Both are kept as long as the process lives, also when its library is unloaded.
+struct named_function {
+  const msg::handler_entry* entry = nullptr;  // nullptr: several have the name
+  const std::string* layout = nullptr;
+};
+
+/// Functions by the names that named<"..."> has given to them.
 class key_index {
  public:
-  static constexpr std::uint32_t none = msg::invalid_key;
-
-  [[nodiscard]] std::uint32_t find(std::string_view name) {
+  /// Nothing if there is no such name.
+  [[nodiscard]] std::optional<named_function> find(std::string_view name) {
     const std::unique_lock lock(mutex_);
-    const msg::handler_table& table = msg::handler_table::local();
-    for (; seen_ < table.size(); ++seen_) note(table, static_cast<std::uint32_t>(seen_));
+    update();
     const auto found = keys_.find(name);
-    return found == keys_.end() ? none : found->second;
+    if (found == keys_.end()) return std::nullopt;
+    const std::uint32_t key = found->second;
+    if (key == several || table_->duplicate(key)) return named_function{};
+    return named_function{table_->find(key), &table_->layout(key)};
   }
 
  private:
-  /// People's names of these are "\"key\"" and, under a policy, "\"key\" [policy]".
+  static constexpr std::uint32_t several = msg::invalid_key;
+
+  /// Libraries come and go, and their rows with them: each table is read anew.
+  void update() {
+    const msg::handler_table& table = msg::handler_table::local();
+    if (table_ == &table) return;
+    table_ = nullptr;  // if there is no memory
+    keys_.clear();
+    for (std::uint32_t key = 0; key < table.size(); ++key) note(table, key);
+    table_ = &table;
+  }
+
+  /// People's names of these are "\"key\"" and, under a policy, "\"key\" [policy]". The same function has further
+  /// handlers if groups call it, or transfers bring the call along.
   void note(const msg::handler_table& table, std::uint32_t key) {
-    if (table.kind(key) != msg::handler_kind::call || table.name(key).find("::key_tag<") == std::string::npos) return;
+    const std::string& name = table.name(key);
+    if (table.kind(key) != msg::handler_kind::call || !name.starts_with("ham::msg::call_tag<") ||
+        name.find("::key_tag<") == std::string::npos)
+      return;
     const std::string pretty = table.pretty_name(key);
     if (!pretty.starts_with('"')) return;
     const std::size_t policy = pretty.find("\" [");
     const std::size_t end = policy == std::string::npos ? pretty.size() - 1 : policy;
     const auto [at, fresh] = keys_.try_emplace(pretty.substr(1, end - 1), key);
-    if (!fresh) at->second = none;  // several, under different policies
+    if (!fresh) at->second = several;  // under different policies
   }
 
   std::mutex mutex_;
   std::map<std::string, std::uint32_t, std::less<>> keys_;
-  std::size_t seen_ = 0;
+  const msg::handler_table* table_ = nullptr;
 };
 
 key_index& keys() {
@@ -101,11 +125,22 @@ constexpr std::string_view callable = "empty";
                    "process before ham_start, or offer it");
 }
 
-/// Of a function in C++ under this key. Throws ham::call_error if there is none, or several.
-const msg::handler_entry& entry_of(std::string_view key) {
-  const msg::handler_entry* const entry = msg::handler_table::local().find(keys().find(key));
-  if (entry == nullptr) throw_no_function(key);
-  return *entry;
+/// Nothing if no function in C++ is called so. Throws ham::call_error if several are.
+std::optional<named_function> find_named(std::string_view name) {
+  const std::optional<named_function> found = keys().find(name);
+  if (found && found->entry == nullptr)
+    throw call_error("several functions are called \"" + std::string(name.substr(0, max_name)) +
+                     "\" here (ham::named has given this name to more than one, or to one under several policies or "
+                     "with several types of arguments); give each a name of its own");
+  return found;
+}
+
+/// A function that is called with values. Throws ham::call_error if there is none, or several.
+named_function find_with_layout(std::string_view name) {
+  if (const std::optional<named_function> found = find_named(name)) return *found;
+  if (functions().find(name).address == nullptr) throw_no_function(name);
+  throw call_error("\"" + std::string(name) +
+                   "\" takes bytes (ham_register tells no layout) and cannot be called with values; use ham_call");
 }
 
 /// "parameter,...->result" of a handler's layout.
@@ -123,7 +158,7 @@ int describe_layout(const void* argument, std::size_t size, ham_reply* reply, vo
   const std::string_view key(static_cast<const char*>(argument), size);
   const function registered = functions().find(key);
   const std::string text =
-      registered.layout.empty() ? without_callable(entry_of(key).layout(), key) : registered.layout;
+      registered.layout.empty() ? without_callable(*find_with_layout(key).layout, key) : registered.layout;
   return ham_set_result(reply, text.data(), text.size());
 }
 [[maybe_unused]] const bool describes_layouts = [] {
@@ -159,15 +194,23 @@ void run_registered(detail::incoming_call& call, const function& what, std::stri
   reply_bytes(call, reply.bytes, encoded);
 }
 
-/// Runs a function in C++ as if it had been called itself. `argument`: a count and so many bytes.
-void run_named(detail::incoming_call& call, const msg::handler_entry& entry, std::span<const std::byte> argument) {
+/// Runs a function in C++ as if it had been called itself. `encoded`: a count, and `argument`, which is so many bytes.
+void run_named(detail::incoming_call& call, const named_function& what, std::string_view name,
+               std::span<const std::byte> encoded, std::span<const std::byte> argument) {
   std::size_t parameters = 0;
-  (void)takes_bytes(entry.layout(), parameters);
-  call.payload = parameters == 0 ? std::span<const std::byte>() : argument;
-  call.function = &entry;
+  if (!takes_bytes(*what.layout, parameters))
+    throw call_error("\"" + std::string(name) + "\" cannot be called by its name alone (what crosses is " +
+                     *what.layout +
+                     "); it must take nothing or one string, vector or span of bytes, and return "
+                     "nothing or one of these");
+  if (parameters == 0 && !argument.empty())
+    throw call_error("\"" + std::string(name) + "\" takes no argument, and got one of " +
+                     std::to_string(argument.size()) + " bytes");
+  call.payload = parameters == 0 ? std::span<const std::byte>() : encoded;
+  call.function = what.entry;
   call.decoded = false;
-  detail::name_execution(entry);
-  entry.handler(&call);
+  detail::name_execution(*what.entry);
+  what.entry->handler(&call);
 }
 
 /// "vec<...>" of bytes, or "str": on the wire a count and so many bytes.
@@ -194,12 +237,12 @@ void run_encoded(detail::incoming_call& call, std::string_view key, std::string_
     run_registered(call, registered, key, arguments, true);
     return;
   }
-  const msg::handler_entry& entry = entry_of(key);
-  expect_layout(without_callable(entry.layout(), key));
+  const named_function what = find_with_layout(key);
+  expect_layout(without_callable(*what.layout, key));
   call.payload = arguments;
-  call.function = &entry;
-  detail::name_execution(entry);
-  entry.handler(&call);
+  call.function = what.entry;
+  detail::name_execution(*what.entry);
+  what.entry->handler(&call);
 }
 
 /// What every program has of calls by name. Not in the namespace above: its name is that of the handler.
@@ -224,11 +267,8 @@ struct call_by_name {
         throw call_error("\"" + std::string(name) + "\" takes values (" + registered.layout +
                          ") and cannot be called with bytes; use ham_call_encoded");
       run_registered(call, registered, name, argument, false);
-    } else if (const msg::handler_entry* const entry = find_named(name)) {
-      if (std::size_t parameters = 0; takes_bytes(entry->layout(), parameters) && parameters == 0 && !argument.empty())
-        throw call_error("\"" + std::string(name) + "\" takes no argument, and got one of " +
-                         std::to_string(argument.size()) + " bytes");
-      run_named(call, *entry, encoded);
+    } else if (const std::optional<named_function> found = find_named(name)) {
+      run_named(call, *found, name, encoded, argument);
     } else {
       throw_no_function(name);
     }
@@ -254,19 +294,6 @@ bool takes_bytes(std::string_view layout, std::size_t& parameters) noexcept {
   parameters = sent.empty() ? 0 : 1;
   return (sent.empty() || (sent.starts_with(',') && is_bytes(sent.substr(1)))) &&
          (result == "void" || is_bytes(result));
-}
-
-const msg::handler_entry* find_named(std::string_view key) {
-  const std::uint32_t found = keys().find(key);
-  const msg::handler_table& table = msg::handler_table::local();
-  const msg::handler_entry* const entry = table.find(found);
-  if (entry == nullptr) return nullptr;
-  std::size_t parameters = 0;
-  if (takes_bytes(table.layout(found), parameters)) return entry;
-  throw call_error("\"" + std::string(key) + "\" cannot be called by its name alone (what crosses is " +
-                   table.layout(found) +
-                   "); it must take nothing or one string, vector or span of bytes, and return "
-                   "nothing or one of these");
 }
 
 }  // namespace ham::c_api

@@ -24,10 +24,6 @@ void add_function(std::string_view name, ham_function address, void* user, std::
 void run_encoded(detail::incoming_call& call, std::string_view name, std::string_view layout,
                  std::span<const std::byte> arguments);
 
-/// The function in C++ that this program offers as named<"key">; nullptr if there is none, or several. Throws
-/// ham::call_error if its argument or its result are not bytes.
-[[nodiscard]] const msg::handler_entry* find_named(std::string_view key);
-
 /// Whether "parameter->result" of a handler's layout are such that a caller by name can send and receive them; with the
 /// number of parameters, 0 or 1, in `parameters`.
 [[nodiscard]] bool takes_bytes(std::string_view layout, std::size_t& parameters) noexcept;

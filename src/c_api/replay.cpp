@@ -86,7 +86,7 @@ ham::offload::future<ham::c_api::bytes> ham_compiled_graph::start(std::span<cons
       if (one.size != 0) std::memcpy(at, one.bytes, one.size);
       at += one.size;
     }
-    replay.send(how);
+    replay.send();
   }
   return of_graph::future_access::make<ham::c_api::bytes>(entered.slot);
 }

@@ -59,6 +59,7 @@ enum class dwarf_attribute : std::uint16_t {
   byte_size = 0x0b,
   bit_size = 0x0d,
   language = 0x13,
+  lower_bound = 0x22,
   upper_bound = 0x2f,
   prototyped = 0x27,
   abstract_origin = 0x31,

@@ -44,6 +44,25 @@ bool is_mpi_handle(std::string_view name) {
   return std::find(handles.begin(), handles.end(), name) != handles.end();
 }
 
+bool is_fortran(std::uint64_t language) {
+  constexpr std::array<std::uint64_t, 6> fortran{0x07, 0x08, 0x0e, 0x22, 0x23, 0x2d};
+  return std::find(fortran.begin(), fortran.end(), language) != fortran.end();
+}
+
+// Elements along one dimension; 0: it does not say.
+std::uint64_t extent_of(const dwarf_entry& dimension) {
+  const auto is_number = [&dimension](attribute which) {
+    const dwarf_value* const value = dimension.find(which);
+    return value != nullptr && value->is == dwarf_value::kind::number;
+  };
+  if (is_number(attribute::count)) return dimension.number(attribute::count);
+  const bool has_lower = dimension.find(attribute::lower_bound) != nullptr;
+  if (!is_number(attribute::upper_bound) || (has_lower && !is_number(attribute::lower_bound))) return 0;
+  const std::uint64_t lower = dimension.number(attribute::lower_bound, is_fortran(dimension.unit->language) ? 1 : 0);
+  const std::uint64_t extent = dimension.number(attribute::upper_bound) - lower + 1;  // bounds may be negative
+  return static_cast<std::int64_t>(extent) < 0 ? 0 : extent;
+}
+
 class reader {
  public:
   explicit reader(const dwarf& info) : info_(info) {}
@@ -281,9 +300,7 @@ class reader {
     if (target.tag != tag::array_type || target.flag(attribute::gnu_vector)) return convert(target, depth);
     for (const dwarf_entry& dimension : info_.children(target)) {
       if (dimension.tag != tag::subrange_type) continue;
-      const bool known =
-          dimension.find(attribute::count) != nullptr || dimension.find(attribute::upper_bound) != nullptr;
-      count *= known ? dimension.number(attribute::count, dimension.number(attribute::upper_bound) + 1) : 0;
+      count *= std::min<std::uint64_t>(extent_of(dimension), max_members + 1);
       if (count > max_members) count = max_members + 1;
     }
     return element_of(target, count, depth + 1);
@@ -292,11 +309,6 @@ class reader {
   const dwarf& info_;
   mutable std::size_t members_ = 0;  // made so far for this signature
 };
-
-bool is_fortran(std::uint64_t language) {
-  constexpr std::array<std::uint64_t, 6> fortran{0x07, 0x08, 0x0e, 0x22, 0x23, 0x2d};
-  return std::find(fortran.begin(), fortran.end(), language) != fortran.end();
-}
 
 enum class passing : unsigned char { by_value, by_reference, not_known };
 

@@ -58,9 +58,8 @@ std::optional<signature> written_types(std::string_view name) {
   return types;
 }
 
-std::optional<signature> described_types(const std::string& path, const std::string& name) {
+std::optional<signature> described_types(const std::string& path, const std::string& name, std::string& why) {
   try {
-    std::string why;
     return debug_info::function_types(path).find(name, why);
   } catch (const debug_info::ambiguous& problem) {
     throw refusal(failure::untyped, problem.what());
@@ -99,7 +98,7 @@ found_kernel find_kernel(std::string_view name) {
   found.types = registered_types(bare);
   if (!found.types && file != nullptr) {
     const std::string path = file->l_name[0] == '\0' ? "/proc/self/exe" : file->l_name;
-    found.types = described_types(path, bare);
+    found.types = described_types(path, bare, found.why_untyped);
   }
   if (found.types && written && knows_all(*found.types))
     expect_same(bare, *found.types, *written);

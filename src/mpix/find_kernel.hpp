@@ -4,6 +4,7 @@
 #include "mpix/types.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace ham::inline v1::mpix {
@@ -11,6 +12,7 @@ namespace ham::inline v1::mpix {
 struct found_kernel {
   void (*function)() = nullptr;
   std::optional<signature> types;
+  std::string why_untyped = {};  ///< what the debug information lacks, if there are no types
 };
 
 /// `name` is that of the function, or with types behind it: "name(double, int)". What is known is taken from, in this

@@ -40,7 +40,7 @@ kernel::kernel(const kernel_request& request) {
   if (found.types)
     plan(*found.types, request);
   else
-    plan_without_types({name, request.sizes});
+    plan_without_types({name, request.sizes}, found.why_untyped);
   const auto count = static_cast<unsigned>(ffi_types_.size());
   if (ffi_prep_cif(&call_, FFI_DEFAULT_ABI, count, ffi_result_, ffi_types_.data()) != FFI_OK) {
     throw refusal(failure::untyped, quoted(name) + " cannot be called: libffi does not know how");
@@ -78,11 +78,10 @@ void kernel::plan(const signature& types, const kernel_request& request) {
 // The rule for plain sizes. Whether an argument of 4 or 8 bytes is an integer or a floating point number decides which
 // register it comes in, and with it where the arguments behind it are; so only the last one may be open, and it is put
 // into both registers.
-void kernel::plan_without_types(const kernel_request& request) {
-  const std::string help =
-      ": nothing is known of its types. Compile it with -g, register it with MPIX_KERNEL, or write the types into the "
-      "name, \"" +
-      std::string(request.name) + "(double, int, char)\"";
+void kernel::plan_without_types(const kernel_request& request, const std::string& why) {
+  const std::string help = ": its types are not known" + (why.empty() ? "" : " (" + why + ")") +
+                           "; compile it with -g, register it with MPIX_KERNEL, or write the types into the name, \"" +
+                           std::string(request.name) + "(double, int, char)\"";
 #if defined __x86_64__
   constexpr std::size_t registers = 6;
 #elif defined __aarch64__

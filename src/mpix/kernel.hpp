@@ -45,7 +45,7 @@ class kernel {
   };
 
   void plan(const signature& types, const kernel_request& request);
-  void plan_without_types(const kernel_request& request);
+  void plan_without_types(const kernel_request& request, const std::string& why);
   void add(std::size_t argument, pass how, ffi_type* as) {
     steps_.push_back({argument, how});
     ffi_types_.push_back(as);

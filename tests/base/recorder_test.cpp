@@ -91,6 +91,17 @@ TEST_F(recorder, takes_no_more_names_than_there_is_room_for) {
   EXPECT_EQ(named_function(std::string(200, 'x')), first_named_function);
 }
 
+TEST_F(recorder, cuts_names_between_characters) {
+  record_here();
+  this_recorder.record(recorded_kind::sent, 1, 0, 77);
+  const std::string cut_within = std::string(199, 'x') + "\u00e4\u00e4";
+  const std::string cut_between = std::string(198, 'y') + "\u00e4\u00e4";
+  const std::string no_text(300, '\x80');
+  for (const std::string& one : {cut_within, cut_between, no_text}) ASSERT_NE(named_function(one), 0xffffffffU);
+  EXPECT_EQ(read().named,
+            (std::vector<std::string>{std::string(199, 'x'), cut_between.substr(0, 200), no_text.substr(0, 200)}));
+}
+
 TEST_F(recorder, writes_what_is_called) {
   record_here();
   this_recorder.record(recorded_kind::sent, 1, 0, 77);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "c_api_job.hpp"
+#include "ham/msg/handler_table.hpp"
+#include "ham/offload/group.hpp"
 
 namespace c_api_test {
 
@@ -20,6 +22,8 @@ int seen = 0;
 void nothing_out(const std::vector<unsigned char>& bytes) { seen = static_cast<int>(bytes.size()); }
 double two_numbers(double a, double b) { return a + b; }
 std::string throws(std::string_view) { throw std::out_of_range("thrown there"); }
+std::string in_groups(const std::string& text) { return "called with " + text; }
+std::string of_library() { return "of a library"; }
 std::string one_of_two(std::string_view text) { return std::string(text); }
 
 const bool offered = offload::offer(named<"c_api_test.greet">(fn<&greet>)) &&
@@ -28,6 +32,8 @@ const bool offered = offload::offer(named<"c_api_test.greet">(fn<&greet>)) &&
                      offload::offer(named<"c_api_test.out">(fn<&nothing_out>)) &&
                      offload::offer(named<"c_api_test.numbers">(fn<&two_numbers>)) &&
                      offload::offer(named<"c_api_test.throws">(fn<&throws>)) &&
+                     offload::offer(named<"c_api_test.groups">(fn<&in_groups>)) &&
+                     offload::offer(named<"c_api_test.library">(fn<&of_library>)) &&
                      offload::offer(named<"c_api_test.two">(fn<&one_of_two>)) &&
                      offload::offer(named<"c_api_test.two">(pooled(fn<&one_of_two>)));
 
@@ -110,6 +116,43 @@ TEST_F(calls_by_name, run_functions_in_cpp_with_a_key) {
   EXPECT_EQ(seen, 5);
 }
 
+TEST_F(calls_by_name, of_a_function_that_groups_call_too) {
+  const auto answers =
+      offload::sync_all(offload::group{{1, 2}}, named<"c_api_test.groups">(fn<&in_groups>), std::string("a group"));
+  EXPECT_EQ(answers.at(1), "called with a group");
+  EXPECT_EQ(call(1, "c_api_test.groups", "a name"), "called with a name");
+  EXPECT_EQ(layout_of("c_api_test.groups"), "str->str");
+}
+
+TEST_F(calls_by_name, of_a_library_that_goes_and_returns) {
+  const auto entry_called = [](std::string_view name) -> msg::handler_entry* {
+    const msg::handler_table& table = msg::handler_table::local();
+    for (std::uint32_t key = 0; key < table.size(); ++key) {
+      if (table.pretty_name(key) == name) return const_cast<msg::handler_entry*>(table.find(key));
+    }
+    return nullptr;
+  };
+  EXPECT_EQ(call(1, "c_api_test.library", ""), "of a library");
+  msg::handler_entry* const entry = entry_called("\"c_api_test.library\"");
+  ASSERT_NE(entry, nullptr);
+  msg::handler_table::remove_library({&entry, 1});
+  EXPECT_EQ(status_of(1, "c_api_test.library", ""), HAM_ERROR_CALL);
+  EXPECT_NE(std::string(ham_error_message()).find("no function is called"), std::string::npos) << ham_error_message();
+  msg::handler_table::link_again({&entry, 1});
+  msg::handler_table::refresh();
+  EXPECT_EQ(call(1, "c_api_test.library", ""), "of a library");
+}
+
+TEST_F(calls_by_name, of_functions_of_bytes_with_values) {
+  const function_name name("bytes");
+  ASSERT_EQ(ham_register(name.text(), &fails, nullptr), HAM_OK);
+  char text[20];
+  EXPECT_EQ(ham_layout(1, name.text(), -1, text, sizeof text, nullptr), HAM_ERROR_CALL);
+  EXPECT_NE(std::string(ham_error_message()).find("use ham_call"), std::string::npos) << ham_error_message();
+  EXPECT_EQ(encoded(name.text(), "f8->f8", nullptr, 0, nullptr, 0), HAM_ERROR_CALL);
+  EXPECT_NE(std::string(ham_error_message()).find("takes bytes"), std::string::npos) << ham_error_message();
+}
+
 TEST_F(calls_by_name, errors_of_functions) {
   const function_name failing("fails");
   const function_name throwing("throws");
@@ -133,6 +176,7 @@ TEST_F(calls_by_name, what_cannot_be_called) {
   EXPECT_NE(std::string(ham_error_message()).find("empty,f8,f8->f8"), std::string::npos) << ham_error_message();
   EXPECT_EQ(status_of(1, "c_api_test.in", "too much"), HAM_ERROR_CALL);
   EXPECT_EQ(status_of(1, "c_api_test.two", ""), HAM_ERROR_CALL) << "which of the two is not said";
+  EXPECT_NE(std::string(ham_error_message()).find("several functions"), std::string::npos) << ham_error_message();
   EXPECT_EQ(status_of(7, "c_api_test.greet", ""), HAM_ERROR_CALL);
   EXPECT_EQ(status_of(1, nullptr, ""), HAM_ERROR_ARGUMENT);
 }

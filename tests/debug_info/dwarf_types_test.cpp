@@ -185,6 +185,28 @@ TEST(dwarf_types, structures_have_their_members_with_arrays_spread_out) {
   EXPECT_EQ(found.members[3].what.kind, type_kind::signed_integer);
 }
 
+TEST(dwarf_types, arrays_in_structures_may_begin_at_another_number) {
+  const auto members = [](std::vector<made_attribute> bounds, unsigned language) {
+    const signature found = signature_in(
+        made_dwarf({integer(),
+                    {"array", tag::array_type, {typed("int")}, {{"n", tag::subrange_type, std::move(bounds)}}},
+                    {"s", tag::structure_type, {named("s"), sized(24)}, {member_at(0, "array")}},
+                    {"f", tag::subprogram, {typed("s")}}},
+                   language));
+    return found.result.members.size();
+  };
+  const auto upper = [](std::uint64_t bound) { return number_of(attribute::upper_bound, bound); };
+  const auto lower = [](std::int64_t bound) {
+    return number_of(attribute::lower_bound, static_cast<std::uint64_t>(bound));
+  };
+  EXPECT_EQ(members({upper(3)}, cxx14), 4U);
+  EXPECT_EQ(members({upper(3)}, fortran), 3U) << "Fortran counts from 1";
+  EXPECT_EQ(members({lower(0), upper(3)}, fortran), 4U);
+  EXPECT_EQ(members({lower(-2), upper(3)}, fortran), 6U);
+  EXPECT_EQ(members({lower(2), upper(3)}, cxx14), 2U);
+  EXPECT_EQ(members({lower(5), upper(3)}, fortran), 0U) << "none: a part of unknown size";
+}
+
 TEST(dwarf_types, structures_that_are_more_than_their_bytes_say_why) {
   const auto why = [](std::vector<made_attribute> attributes, std::vector<made_entry> members) {
     attributes.push_back(named("s"));

@@ -9,6 +9,12 @@ case $machine in
     exit 255
     ;;
   silent) exec sleep 600 ;;
+  stubborn)
+    trap '' TERM
+    cat >/dev/null
+    : >"$FAKE_MARK"  # the connection was closed
+    exec sleep 600
+    ;;
   chatty)
     echo "Welcome to $machine"
     echo "Warning: this machine is watched" >&2

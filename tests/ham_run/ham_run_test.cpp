@@ -74,6 +74,12 @@ TEST(ham_run, shows_what_it_would_do) {
   EXPECT_EQ(one.code, 0);
 }
 
+TEST(ham_run, says_that_its_output_was_not_written) {
+  const std::string command = std::string("'") + HAM_RUN + "' -n 3 --show '" + application + "' >/dev/full 2>&1";
+  const int status = std::system(command.c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 125) << status;
+}
+
 TEST(ham_run, passes_signals_on_to_the_host) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     running one({"-n", "3", application, "wait"});

@@ -202,6 +202,17 @@ TEST_F(ham_run_remote, a_signal_during_the_start_ends_it) {
   EXPECT_EQ(one.wait(), 128 + SIGTERM);
 }
 
+TEST_F(ham_run_remote, another_signal_ends_the_clean_up_after_a_start_that_failed) {
+  const temporary_folder folder;
+  const std::string mark = folder.path() + "/mark";
+  running one({"--ssh", fake_ssh, "--hosts", "stubborn", "--timeout", "1", application, "describe"},
+              {"FAKE_MARK=" + mark});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(mark); })) << one.err();
+  ::kill(one.pid(), SIGINT);
+  EXPECT_EQ(one.wait(), 125) << one.err();
+  EXPECT_TRUE(contains(one.err(), "no answer within 1 s")) << one.err();
+}
+
 TEST_F(ham_run_remote, the_key_is_in_no_list_of_processes) {
   running one({"--ssh", fake_ssh, "--hosts", "127.0.0.2", application, "wait"},
               {"HAM_TEST_VARIABLE=" + std::string(63, 'a')});

@@ -38,6 +38,11 @@ std::tuple<std::optional<int>, std::set<short>, std::complex<double>> mixed(std:
 }
 void nothing() {}
 void throws(const std::string& text) { throw std::runtime_error(text); }
+void throws_latin() {
+  throw std::runtime_error(
+      "Gr\xf6\xdf"
+      "e");
+}
 void sleeps(unsigned milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 double sum(offload::buffer_ptr<double> numbers, unsigned long size) {
   double total = 0;
@@ -85,9 +90,10 @@ const bool offered =
     give(named<"py_test.greet">(fn<&greet>)) && give(named<"py_test.backwards">(fn<&backwards>)) &&
     give(named<"py_test.count">(fn<&count>)) && give(named<"py_test.mixed">(fn<&mixed>)) &&
     give(named<"py_test.nothing">(fn<&nothing>)) && give(named<"py_test.throws">(fn<&throws>)) &&
-    give(named<"py_test.sleeps">(fn<&sleeps>)) && give(named<"py_test.sum">(fn<&sum>)) &&
-    give(named<"py_test.span_sum">(fn<&span_sum>)) && give(named<"py_test.make_counter">(fn<&make_counter>)) &&
-    give(named<"py_test.add_to">(fn<&add_to>)) && give(named<"py_test.end_counter">(fn<&end_counter>)) &&
-    give(named<"py_test.total_there">(fn<&total_there>)) && give(named<"py_test.ends_in_time">(fn<&ends_in_time>));
+    give(named<"py_test.throws_latin">(fn<&throws_latin>)) && give(named<"py_test.sleeps">(fn<&sleeps>)) &&
+    give(named<"py_test.sum">(fn<&sum>)) && give(named<"py_test.span_sum">(fn<&span_sum>)) &&
+    give(named<"py_test.make_counter">(fn<&make_counter>)) && give(named<"py_test.add_to">(fn<&add_to>)) &&
+    give(named<"py_test.end_counter">(fn<&end_counter>)) && give(named<"py_test.total_there">(fn<&total_there>)) &&
+    give(named<"py_test.ends_in_time">(fn<&ends_in_time>));
 
 }  // namespace

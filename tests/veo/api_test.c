@@ -293,6 +293,40 @@ static void requests(struct veo_proc_handle* proc, struct veo_thr_ctxt* ctx, uin
   veo_args_free(args);
 }
 
+/* What earlier requests bring is there when a later one, or a synchronous function, has finished. */
+static void results_of_earlier_requests(struct veo_proc_handle* proc, struct veo_thr_ctxt* ctx, uint64_t lib) {
+  enum { wait_for_last, peek_last, call_function, allocate, read_memory, ways };
+  const uint64_t fill = veo_get_sym(proc, lib, "fill"), count = veo_get_sym(proc, lib, "count");
+  const uint64_t variable = veo_get_sym(proc, lib, "variable");
+  struct veo_args* args = veo_args_alloc();
+  int64_t expected = 0;
+  CHECK(veo_read_mem(proc, &expected, variable, sizeof expected) == 0 && expected != 0);
+  for (int i = 0; i < 20 * ways; ++i) {
+    int64_t read = 0;
+    uint64_t result = 0, id = 0;
+    char out[8] = {0};
+    veo_args_clear(args);
+    CHECK(veo_args_set_stack(args, VEO_INTENT_OUT, 0, out, sizeof out) == 0);
+    CHECK(veo_args_set_u64(args, 1, sizeof out) == 0 && veo_args_set_i32(args, 2, 7) == 0);
+    CHECK(veo_async_read_mem(ctx, &read, variable, sizeof read) != VEO_REQUEST_ID_INVALID);
+    CHECK(veo_call_async(ctx, fill, args) != VEO_REQUEST_ID_INVALID);
+    switch (i % ways) {
+      case wait_for_last:
+        CHECK(veo_call_wait_result(ctx, veo_call_async(ctx, count, NULL), &result) == VEO_COMMAND_OK);
+        break;
+      case peek_last:
+        id = veo_call_async(ctx, count, NULL);
+        while (veo_call_peek_result(ctx, id, &result) == VEO_COMMAND_UNFINISHED) continue;
+        break;
+      case call_function: CHECK(veo_call_sync(proc, count, NULL, &result) == 0); break;
+      case allocate: CHECK(veo_alloc_mem(proc, &result, 8) == 0 && veo_free_mem(proc, result) == 0); break;
+      default: CHECK(veo_read_mem(proc, &result, variable, sizeof result) == 0); break;
+    }
+    CHECK(read == expected && out[0] == 7 && out[7] == 7);
+  }
+  veo_args_free(args);
+}
+
 static void contexts(struct veo_proc_handle* proc, struct veo_thr_ctxt* main_ctx, uint64_t lib) {
   struct veo_thr_ctxt* second = veo_context_open(proc);
   struct veo_thr_ctxt_attr* attr = veo_alloc_thr_ctxt_attr();
@@ -477,6 +511,7 @@ int main(int argc, char** argv) {
   arguments(proc, ctx, lib);
   memory(proc, ctx, lib);
   requests(proc, ctx, lib);
+  results_of_earlier_requests(proc, ctx, lib);
   contexts(proc, ctx, lib);
   hooks(proc, ctx);
   threads(proc, ctx, lib);

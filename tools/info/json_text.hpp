@@ -1,6 +1,7 @@
 // Just enough JSON for what ham-info prints: nested objects and lists of strings, numbers and truth values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -66,17 +67,40 @@ class json_text {
   void quote(std::string_view text) {
     static constexpr char digits[] = "0123456789abcdef";
     out_ << '"';
-    for (const char c : text) {
+    while (!text.empty()) {
+      const char c = text.front();
       const auto byte = static_cast<unsigned char>(c);
+      const std::size_t size = character_size(text);
       if (c == '"' || c == '\\') {
         out_ << '\\' << c;
       } else if (byte < 0x20) {
         out_ << "\\u00" << digits[byte >> 4] << digits[byte & 15];
+      } else if (size == 0) {
+        out_ << "\\ufffd";  // paths and variables may hold any bytes
       } else {
-        out_ << c;
+        out_ << text.substr(0, size);
       }
+      text.remove_prefix(size == 0 ? 1 : size);
     }
     out_ << '"';
+  }
+
+  /// Bytes of the first character; 0: these are not UTF-8.
+  static std::size_t character_size(std::string_view text) {
+    const auto at = [text](std::size_t i) -> unsigned {
+      return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+    };
+    const unsigned first = at(0);
+    if (first < 0x80) return 1;
+    const std::size_t size = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    // Neither longer than needed, nor a surrogate, nor above the last character.
+    const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (size != 0 && (at(1) < least || at(1) > most)) return 0;
+    for (std::size_t i = 2; i < size; ++i) {
+      if ((at(i) & 0xc0) != 0x80) return 0;
+    }
+    return size;
   }
 
   std::ostream& out_;

@@ -7,6 +7,8 @@
 
 #include <ham/offload/detail/standard_descriptors.hpp>
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <sstream>
@@ -154,7 +156,10 @@ int main(int argc, char** argv) {
     return trouble;
   }
   try {
-    return run(line);
+    const int code = run(line);
+    if (std::cout.flush()) return code;
+    std::cerr << "ham-info: cannot write the output (" << std::strerror(errno) << ")\n";
+    return trouble;
   } catch (const std::exception& problem) {
     std::cerr << "ham-info: " << problem.what() << '\n';
     return trouble;

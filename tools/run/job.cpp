@@ -167,6 +167,7 @@ void job::wait_for_host() {
 }
 
 void job::end_remote_ends() {
+  is_ending_ = true;
   for (auto& one : channels_) {
     one->hang_up();
     if (!one->answered()) one->signal(SIGTERM);  // nothing runs there that could notice
@@ -201,8 +202,14 @@ void job::look(int timeout_ms) {
 
 void job::deal_with(const signal_news& news) {
   if (news.number == SIGCHLD || host_has_ended_) return;
-  if (host_ < 0) throw interrupted{news.number};
   const bool to_end = news.number == SIGINT || news.number == SIGTERM;
+  if (is_ending_) {  // within the destructor, after a start that has failed
+    for (const auto& one : channels_) {
+      if (to_end) one->signal(SIGKILL);
+    }
+    return;
+  }
+  if (host_ < 0) throw interrupted{news.number};
   if (to_end && ++times_asked_to_end_ >= 3) {
     ::kill(host_, SIGKILL);
     return;

@@ -47,6 +47,7 @@ class job {
   std::string key_;
   pid_t host_ = -1;
   bool host_has_ended_ = false;
+  bool is_ending_ = false;
   int host_status_ = 0;
   int times_asked_to_end_ = 0;
 };

@@ -12,7 +12,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -154,6 +156,7 @@ int run(const run_options& options) {
   const std::vector<target_group> groups = plan_targets(options, this_node == nullptr ? "" : this_node);
   if (options.show) {
     show(std::cout, options, groups);
+    if (!std::cout.flush()) throw problem(std::string("cannot write the output (") + std::strerror(errno) + ")");
     return EXIT_SUCCESS;
   }
   return job(options, groups).run();

@@ -176,7 +176,8 @@ int main(int argc, char** argv) {
       show_once(how, as_json);
     else
       show_on(how);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+    throw std::runtime_error("cannot write the output");
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "ham-top: %s\n", problem.what());
     return 1;

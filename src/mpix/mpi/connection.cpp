@@ -83,7 +83,13 @@ int connection::call(int root, const kernel_calls* calls, std::uint32_t flags, b
   if (crash_) {
     fail_pending();
     acknowledge();
-    if (ended_) send_end_directly();
+    if (ended_) {
+      send_end_directly();
+    } else {  // children take the calls of all roots in the order of their tickets, and another root may know of no
+              // crash
+      header.flags = 0;
+      outbox_.send_batch(pack({}, header), 0, control_);
+    }
     return calls == nullptr ? MPI_ERR_ARG : ended_ || collects ? MPI_SUCCESS : MPI_ERR_OTHER;
   }
   outbox_.send_batch(pack(kernels, header), 0, control_);
@@ -136,7 +142,10 @@ void connection::receive_failure(const kernel_report& report) {
     status = status_of(report);
     std::memcpy(status.kernel, name, sizeof name);
   }
-  if (report.error == MPIX_KERNEL_CRASHED && !crash_) crash_ = report;
+  if (report.error == MPIX_KERNEL_CRASHED && !crash_) {
+    crash_ = report;
+    if (ended_) send_end_directly();  // what has said so may never reach those that wait for the one that crashed
+  }
   if (crash_) fail_pending();
 }
 
@@ -212,6 +221,7 @@ void connection::notify_other_parents(std::uint64_t ticket, const std::vector<MP
 }
 
 void connection::send_end_directly() {
+  if (std::exchange(abandoned_, true)) return;
   for (int child = 0; child < children_; ++child) outbox_.send(message_buffer(1), child, tag_abandon, control_);
 }
 
@@ -229,12 +239,11 @@ void connection::leave() {
     if (left_) return;
     progress();
     // Whoever was root of the end, or has heard of a crash, knows it for all.
-    int state[2] = {ended_ ? 1 : 0, crash_ ? 1 : 0};
-    MPI_Allreduce(MPI_IN_PLACE, state, 2, MPI_INT, MPI_MAX, siblings_);
-    const bool must_end = rank_ == 0 && state[0] == 0;
+    int state[3] = {ended_ ? 1 : 0, crash_ ? 1 : 0, abandoned_ ? 1 : 0};
+    MPI_Allreduce(MPI_IN_PLACE, state, 3, MPI_INT, MPI_MAX, siblings_);
     const bool has_crashed = state[1] != 0;
-    if (must_end && has_crashed) send_end_directly();
-    if (must_end && !has_crashed) {
+    if (rank_ == 0 && has_crashed && state[2] == 0) send_end_directly();
+    if (rank_ == 0 && !has_crashed && state[0] == 0) {
       batch_header header;
       header.ticket = next_ticket_;
       header.part = settings::get().part;

@@ -72,6 +72,7 @@ class connection {
   int children_ = 0;
   std::uint64_t next_ticket_ = 0;
   bool ended_ = false;
+  bool abandoned_ = false;  // children were told to wait for nothing any more
   bool left_ = false;
   std::optional<kernel_report> crash_;
   std::optional<MPIX_Kernel_status> untold_;  // first failure of a kernel that no request is for

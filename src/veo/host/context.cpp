@@ -162,6 +162,21 @@ void veo_thr_ctxt::finish(request_state& one, std::uint8_t state, std::uint64_t 
   if (one.waited) changed_.notify_all();
 }
 
+/// Who sees that a request has finished finds in its buffers what the earlier ones have brought. Another thread that
+/// waits for one of these delivers it: false, if it has not yet.
+bool veo_thr_ctxt::deliver_before(std::uint64_t id) {
+  if (delivering_ == 0) return true;
+  for (std::uint64_t earlier = first_flying_; earlier < id; ++earlier) {
+    request_state* const one = requests_.find(earlier);
+    if (one == nullptr || one->at != stage::flying) continue;
+    if (!one->waited)
+      collect(*one);
+    else if (one->deliveries != nullptr)
+      return false;
+  }
+  return true;
+}
+
 int veo_thr_ctxt::take(std::uint64_t id, request_state& one, std::uint64_t* value) {
   const int state = one.state;
   if (value != nullptr) *value = one.value;
@@ -187,6 +202,7 @@ int veo_thr_ctxt::wait(std::uint64_t id, std::uint64_t* value) {
       changed_.wait(lock);
     }
   }
+  while (!deliver_before(id)) changed_.wait(lock);
   if (--waiters_ == 0 && closed_) changed_.notify_all();
   return take(id, *one, value);
 }
@@ -200,6 +216,7 @@ int veo_thr_ctxt::peek(std::uint64_t id, std::uint64_t* value) {
     if (!one->reply.test()) return VEO_COMMAND_UNFINISHED;
     collect(*one);
   }
+  if (!deliver_before(id)) return VEO_COMMAND_UNFINISHED;
   return take(id, *one, value);
 }
 

@@ -138,6 +138,7 @@ struct veo_thr_ctxt {
   void enqueue(ham::veo::request_state& one, waiting what);
   void harvest();
   void collect(ham::veo::request_state& one);
+  [[nodiscard]] bool deliver_before(std::uint64_t id);
   void finish(ham::veo::request_state& one, std::uint8_t state, std::uint64_t value);
   int take(std::uint64_t id, ham::veo::request_state& one, std::uint64_t* value);
   [[nodiscard]] ham::veo::local_result exchange_within(const ham::veo::sender& send,

@@ -39,8 +39,12 @@ veo_proc_handle::veo_proc_handle(int ve_node, const std::string& command, int id
     : identifier_(identifier), ve_node_(ve_node) {
   const std::string place = command.empty() ? elsewhere(ve_node) : std::string();
   started_here_ = place.empty();
-  node_ = started_here_ ? offload::add_node(helper_program(ve_node, command.empty() ? usual_helper() : command))
-                        : offload::add_node(place);
+  if (!started_here_)
+    node_ = offload::add_node(place);
+  else if (command.empty())
+    node_ = offload::add_node(helper_program(ve_node, usual_helper()));
+  else
+    node_ = offload::add_node(helper_program(ve_node, command));
   main_ = std::make_unique<veo_thr_ctxt>(*this, offload::destination(node_));
   host_functions::of_this_process().begin(node_, *this);
   try {

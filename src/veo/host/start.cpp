@@ -58,20 +58,23 @@ std::optional<int> resolve_node(int node) {
   return found && *found >= 0 ? found : std::nullopt;
 }
 
-std::string usual_helper() {
-  if (const char* const own = trusted_variable("VEORUN_BIN")) return own;
+std::vector<std::string> usual_helper() {
+  if (const char* const own = trusted_variable("VEORUN_BIN")) return words_of(own);
   Dl_info here{};
   if (::dladdr(reinterpret_cast<const void*>(&usual_helper), &here) != 0 && here.dli_fname != nullptr) {
     // Never in a folder relative to the current one.
     const std::string library = here.dli_fname;
     const std::string beside = library.substr(0, library.rfind('/')) + "/../libexec/aveorun";
-    if (library.starts_with('/') && ::access(beside.c_str(), X_OK) == 0) return beside;
+    if (library.starts_with('/') && ::access(beside.c_str(), X_OK) == 0) return {beside};
   }
-  return HAM_VEO_INSTALLED_HELPER;
+  return {HAM_VEO_INSTALLED_HELPER};
 }
 
 offload::target_program helper_program(int node, const std::string& command) {
-  const std::vector<std::string> words = words_of(command);
+  return helper_program(node, words_of(command));
+}
+
+offload::target_program helper_program(int node, const std::vector<std::string>& words) {
   if (words.empty()) throw config_error("the command of a VEO helper is empty; VEORUN_BIN names one");
   offload::target_program program;
   program.command = debugger();

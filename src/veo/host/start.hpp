@@ -13,11 +13,12 @@ namespace ham::inline v1::veo {
 /// The node that clients mean by a number, from VE_NODE_NUMBER and _VENODELIST; nothing: there is none.
 [[nodiscard]] std::optional<int> resolve_node(int node);
 
-/// The command of helpers that clients say nothing of: VEORUN_BIN, or the installed one.
-[[nodiscard]] std::string usual_helper();
+/// The command of helpers that clients say nothing of: the words of VEORUN_BIN, or the path of the installed one.
+[[nodiscard]] std::vector<std::string> usual_helper();
 
-/// A helper of this machine. Throws ham::config_error.
+/// A helper of this machine. A command that is a text is split at blanks. Throws ham::config_error.
 [[nodiscard]] offload::target_program helper_program(int node, const std::string& command);
+[[nodiscard]] offload::target_program helper_program(int node, const std::vector<std::string>& words);
 
 /// Whether HAM_VEO_NODES names a helper of another machine.
 [[nodiscard]] bool uses_other_machines();

@@ -81,6 +81,7 @@ TEST(veo_start, a_helper_is_a_path_and_its_arguments) {
   EXPECT_EQ(helper_program(1, "/opt/aveorun").command, words{"/opt/aveorun"});
   EXPECT_EQ(helper_program(1, "  tools/run  -v x ").command, (words{"tools/run", "-v", "x"}));
   EXPECT_EQ(helper_program(1, "aveorun").command, words{"./aveorun"}) << "never looked up in PATH";
+  EXPECT_EQ(helper_program(1, words{"/my programs/aveorun"}).command, words{"/my programs/aveorun"});
   EXPECT_THROW(static_cast<void>(helper_program(1, "")), config_error);
   EXPECT_THROW(static_cast<void>(helper_program(1, "  ")), config_error);
 }
@@ -109,9 +110,10 @@ TEST(veo_start, a_core_that_is_none_is_said_before_the_helper_starts) {
 
 TEST(veo_start, the_usual_helper_may_be_named) {
   const environment named(values{{"VEORUN_BIN", "/some/where/aveorun -x"}});
-  EXPECT_EQ(usual_helper(), "/some/where/aveorun -x");
+  EXPECT_EQ(usual_helper(), (std::vector<std::string>{"/some/where/aveorun", "-x"}));
   const environment none(values{});
-  EXPECT_EQ(usual_helper().front(), '/') << "never in a folder relative to the current one";
+  ASSERT_EQ(usual_helper().size(), 1U) << "a path, which may have blanks";
+  EXPECT_TRUE(usual_helper().front().starts_with('/')) << "never in a folder relative to the current one";
 }
 
 TEST(veo_start, helpers_may_be_elsewhere) {
