@@ -309,7 +309,7 @@ int ham_graph_put(ham_graph* graph, const void* from, const ham_buffer* to, size
 int ham_graph_get(ham_graph* graph, const ham_buffer* from, size_t offset, void* to, size_t bytes, ham_stage* stage);
 int ham_graph_copy(ham_graph* graph, const ham_buffer* from, size_t from_offset, const ham_buffer* to, size_t to_offset,
                    size_t bytes, ham_stage* stage);
-/* `stage` begins after `before` has ended, whose value it need not use. */
+/* `stage` begins after `before` has ended, whose value it need not use; the result of a repeat stands for all of it. */
 int ham_graph_after(ham_graph* graph, ham_stage stage, ham_stage before);
 /* What errors call the stage; by default the name of its function. */
 int ham_graph_name(ham_graph* graph, ham_stage stage, const char* name);
@@ -325,7 +325,8 @@ typedef struct ham_compiled_graph ham_compiled_graph;
  * Replays give what `result` gives. `in_flight`: as many replays may be under way, each node has memory for them; 0: 8.
  * Blocks. HAM_ERROR_CONFIG for a graph that cannot be, HAM_ERROR_CALL for a function that a node lacks. */
 int ham_graph_compile(ham_graph* graph, ham_stage result, size_t in_flight, ham_compiled_graph** compiled);
-/* Waits until its replays have ended, frees it and sets it to null. Null is fine. */
+/* Waits until its replays have ended, and transfers that they have begun, also where a replay has failed; frees it and
+ * sets it to null. Null is fine. */
 void ham_compiled_graph_release(ham_compiled_graph** compiled);
 /* Starts a replay with a value for each input, in the order of recording; their stages are HAM_NO_STAGE. They are
  * copied. The result is what `result` is encoded as. Blocks while as many as may be are under way. Any thread. After

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -22,7 +23,11 @@ struct batch_reply {
   static constexpr std::size_t largest_result = 0x7fffffff - head_bytes;
 
   batch_reply(reply_sender& replies, peer& to, std::uint32_t calls) : replies_(replies), to_(to), left_(calls) {
-    bytes_.resize(calls * std::size_t{16});
+    try {
+      bytes_.resize(calls * std::size_t{16});
+    } catch (const std::bad_alloc&) {
+      bytes_.resize(head_bytes);  // for an empty error
+    }
   }
 
   /// Called before the first copy is handed to another thread; later calls only read.

@@ -113,7 +113,6 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
 std::uint32_t call_sender::key_on(peer& who, msg::handler_entry& function) {
   who.sending.lock();
   const bool asks = who.node != of_.self && who.must_be_asked_for(function, known_keys_);
-  if (asks) who.note_asked();
   who.sending.unlock();
   if (asks) node_.ask_for_functions(who.node, 0);
   who.sending.lock();
@@ -248,7 +247,6 @@ template <bool CanStop>
       break;
     if (out.key >= first_key_of_fault) [[unlikely]] {
       const node_t process = who->node;
-      if (out.key == key_to_ask_for) who->note_asked();
       who->sending.unlock();
       if (out.key == key_to_ask_for) {
         out.key = 0;
@@ -369,8 +367,10 @@ bool call_sender::suffer(const base::fault_rule& rule, const request& what, node
 [[gnu::always_inline]] inline bool call_sender::finish(call_room& out, frame_header head) {
   peer& who = *out.to;
   std::int64_t deadline = 0;
+  std::uint64_t position = 0;
   if (out.slot != nullptr) {
     deadline = out.slot->deadline_ns;
+    position = out.slot->position;
     out.slot->reply_due.store(true, std::memory_order_release);
   }
   who.count_calls(head.calls());
@@ -380,17 +380,18 @@ bool call_sender::suffer(const base::fault_rule& rule, const request& what, node
     return false;
   }
   if (deadline != 0) [[unlikely]]
-    follow(head, deadline);
+    follow(head, position, deadline);
   return true;
 }
 
 /// A call that has a deadline, or can be stopped, has left.
-void call_sender::follow(frame_header head, std::int64_t deadline_ns) {
+void call_sender::follow(frame_header head, std::uint64_t position, std::int64_t deadline_ns) {
   const std::uint32_t call = head.id();
   if (deadline_ns != base::never_ns) of_.calls.add_deadline(call, deadline_ns);
   if (!head.stoppable()) return;
   call_stop* const outer = this_thread.innermost_stop();
-  if (outer != nullptr && outer->of().at == of_.owner && outer->add_nested(call)) node_.stop_call(call);
+  if (outer != nullptr && outer->of().at == of_.owner && outer->add_nested({call, position, deadline_ns}))
+    node_.stop_call(call);
 }
 
 bool call_sender::finish(call_room& out) {
@@ -486,10 +487,11 @@ void call_sender::place_decided(const call_place& to, msg::handler_entry& functi
       placed.key = key_of(*ready, function, decode, decided);
       return;
     } catch (const must_ask&) {
-      ready->note_asked();
+      sending.unlock();
     }
-    sending.unlock();
     node_.ask_for_functions(placed.process, to.deadline_ns);
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns)
+      std::rethrow_exception(missed_call(of_.functions, to.node, function));
   }
 }
 

@@ -146,7 +146,7 @@ class call_sender {
   template <bool CanStop>
   static inline void write_prefix(const call_place& to, std::span<std::byte> prefix, call_room& out);
   [[gnu::noinline]] bool begin_stoppable(const request& what, call_room& out);
-  [[gnu::noinline]] void follow(frame_header head, std::int64_t deadline_ns);
+  [[gnu::noinline]] void follow(frame_header head, std::uint64_t position, std::int64_t deadline_ns);
   call_slot* stopped(node_t to, msg::handler_entry& function);
   [[gnu::noinline]] bool begin_faulted(const request& what, node_t process, call_room& out);
   bool suffer(const base::fault_rule& rule, const request& what, node_t process, call_room& out);

@@ -2,6 +2,7 @@
 #include "core/call_stops.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -62,7 +63,7 @@ bool call_stop::requested_before_begin() noexcept {
   return requested_.load(std::memory_order_acquire);
 }
 
-std::vector<std::uint32_t> call_stop::take_nested() noexcept {
+std::vector<nested_call> call_stop::take_nested() noexcept {
   std::lock_guard guard(mutex_);
   requested_.store(true, std::memory_order_release);
   return std::move(nested_);
@@ -74,19 +75,22 @@ void call_stop::request() noexcept {
     std::lock_guard guard(mutex_);
     node = node_;
   }
-  const std::vector<std::uint32_t> nested = take_nested();
+  const std::vector<nested_call> nested = take_nested();
   if (node == nullptr) return;
-  for (const std::uint32_t call : nested) node->stop_nested(call);
+  for (const nested_call& call : nested) node->stop_nested(call);
 }
 
-bool call_stop::add_nested(std::uint32_t call) {
+bool call_stop::add_nested(const nested_call& call) noexcept {
   std::lock_guard guard(mutex_);
   if (requested_.load(std::memory_order_relaxed)) return true;
   if (nested_.size() >= max_nested_ && node_ != nullptr) {
     node_->drop_settled(nested_);
     max_nested_ = std::max(min_nested, 2 * nested_.size());
   }
-  nested_.push_back(call);
+  try {
+    nested_.push_back(call);
+  } catch (const std::bad_alloc&) {  // it has left: to fail now would lose it
+  }
   return false;
 }
 

@@ -7,12 +7,26 @@
 #include <mutex>
 #include <vector>
 
+#include "ham/offload/detail/slot.hpp"
 #include "ham/offload/detail/stop_state.hpp"
 
 namespace ham::inline v1::detail {
 
 class engine;
 struct peer;
+
+/// A call that a function has made. Its number comes again after 4096 uses of its slot, while the function may still
+/// run; the rest tells it from the calls of others.
+struct nested_call {
+  std::uint32_t id;
+  std::uint64_t position;  ///< of its message; of a replay: of which one
+  std::int64_t deadline_ns;
+
+  [[nodiscard]] static nested_call of(const call_slot& slot) noexcept {
+    return {slot.id.load(std::memory_order_relaxed), slot.position, slot.deadline_ns};
+  }
+  bool operator==(const nested_call&) const = default;
+};
 
 /// What a call that can be stopped asks of its node. Any thread, which holds no lock.
 class stopped_node {
@@ -21,13 +35,13 @@ class stopped_node {
   /// Receives some of what has arrived, or all, if no other thread does, and begins nothing of it.
   virtual void receive_stops(bool all) noexcept = 0;
   /// A call of this node's was made by one that is stopped.
-  virtual void stop_nested(std::uint32_t call) noexcept = 0;
+  virtual void stop_nested(const nested_call& call) noexcept = 0;
   /// The same for who holds the receiving lock.
-  virtual void stop_nested_locked(std::uint32_t call) noexcept = 0;
+  virtual void stop_nested_locked(const nested_call& call) noexcept = 0;
   /// So many more calls that can be stopped run; or less.
   virtual void count_stoppable(int more) noexcept = 0;
   /// Drops those of these calls that have settled.
-  virtual void drop_settled(std::vector<std::uint32_t>& calls) noexcept = 0;
+  virtual void drop_settled(std::vector<nested_call>& calls) noexcept = 0;
 };
 
 /// One call that runs, or is kept to be run by a policy.
@@ -53,9 +67,9 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
   /// Sets the flag, and stops the calls that it has made. No lock is held.
   void request() noexcept;
   /// Sets the flag. The calls that are to be stopped.
-  [[nodiscard]] std::vector<std::uint32_t> take_nested() noexcept;
-  /// It has made a call. True: which is to be stopped at once.
-  [[nodiscard]] bool add_nested(std::uint32_t call);
+  [[nodiscard]] std::vector<nested_call> take_nested() noexcept;
+  /// It has made a call, which has left. True: which is to be stopped at once. Without memory it goes on alone.
+  [[nodiscard]] bool add_nested(const nested_call& call) noexcept;
   void begin() noexcept { node_->count_stoppable(1); }
   /// The call has ended: nothing of its node is looked at any more.
   void end() noexcept;
@@ -73,7 +87,7 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
 
   std::mutex mutex_;  ///< guards the next three
   stopped_node* node_;
-  std::vector<std::uint32_t> nested_;
+  std::vector<nested_call> nested_;
   std::size_t max_nested_ = min_nested;  ///< that many, and those that have settled are dropped
   const origin of_;
   const std::uint64_t mark_;

@@ -117,11 +117,11 @@ void call_table::drop_reply(call_slot& slot) noexcept {
     slot.reply_due.store(false, std::memory_order_release);  // its deadline passed; its holder may give it back now
 }
 
-call_slot* call_table::oldest_to(node_t node) noexcept {
+call_slot* call_table::oldest_to(node_t node, bool (*left_out)(const call_slot&) noexcept) noexcept {
   call_slot* oldest = nullptr;
   slots_.for_each([&](call_slot& slot) {
     if (!slot.reply_due.load(std::memory_order_acquire) || slot.node.load(std::memory_order_relaxed) != node) return;
-    if (oldest == nullptr || slot.position < oldest->position) oldest = &slot;
+    if ((oldest == nullptr || slot.position < oldest->position) && !left_out(slot)) oldest = &slot;
   });
   return oldest;
 }

@@ -123,9 +123,11 @@ class call_table {
       if (slot.reply_due.load(std::memory_order_acquire) && slot.node == node) fail_awaited(slot, why);
     });
   }
-  /// The call to `node` that was sent first of those to which a reply is due, also if nobody waits for it any more;
-  /// nullptr: there is none. Looks at all slots.
-  [[nodiscard]] call_slot* oldest_to(node_t node) noexcept;
+  /// The call to `node` that was sent first of those to which a reply is due, also if nobody waits for it any more, but
+  /// for those that are `left_out`; nullptr: there is none. Looks at all slots.
+  [[nodiscard]] call_slot* oldest_to(
+      node_t node,
+      bool (*left_out)(const call_slot&) noexcept = [](const call_slot&) noexcept { return false; }) noexcept;
   /// Fails what was marked as unanswered.
   void fail_unanswered(const std::exception_ptr& why) noexcept;
   /// Whether a call is pending for which `is_meant(slot)` is true. `alone`: as of attach.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
+#include <new>
 
 #include "base/clock.hpp"
 #include "core/batch_records.hpp"
@@ -20,6 +22,8 @@ constexpr std::int64_t max_silence_ns = 1'000'000'000;
 constexpr std::int64_t shortest_silence_ns = 1'000'000;
 constexpr unsigned spare_depth = 64;
 constexpr unsigned max_depth = thread_state::max_depth;
+/// What the peer has sent.
+constexpr const char* no_memory_for_batch = "a batch for whose answer there is no memory";
 
 std::vector<std::byte> nested_too_deep(node_t node) {
   return encode_call_error("calls are nested more than " + std::to_string(max_depth) + " deep on node " +
@@ -59,9 +63,17 @@ void dispatcher::take_for_context(peer& from, frame_header head, std::span<const
       return;
     }
   }
-  if (node_.queue_for_context(context, {&from, head, {payload.begin(), payload.end()}, 0, std::move(stop)})) return;
-  from.users.fetch_sub(1, std::memory_order_relaxed);
-  of_.room.give(payload.size());
+  const auto give_back = [&] {
+    from.users.fetch_sub(1, std::memory_order_relaxed);
+    of_.room.give(payload.size());
+  };
+  try {
+    if (node_.queue_for_context(context, {&from, head, {payload.begin(), payload.end()}, 0, std::move(stop)})) return;
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  give_back();
   refuse(from, head, payload,
          encode_call_error("context " + std::to_string(context) + " is not open on node " + std::to_string(of_.self) +
                                " (it was closed, or is another node's)",
@@ -103,7 +115,15 @@ void dispatcher::run_stored(stored_message& message) {
     return;
   }
   payload = payload.subspan(head.prefix_bytes());
-  auto* const collected = new batch_reply(of_.replies, from, head.calls());
+  batch_reply* collected = nullptr;
+  try {
+    collected = new batch_reply(of_.replies, from, head.calls());
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard guard(of_.lock);
+    node_.fail_peer(from, no_memory_for_batch);
+    of_.lock.wake();
+    return;
+  }
   for (std::uint32_t i = 0; i < head.calls(); ++i) {
     const batch_record next(payload);
     run_call(from, next.call, next.arguments, *of_.functions.find(next.key), collected);
@@ -183,9 +203,10 @@ std::string dispatcher::no_room() const {
 }
 
 void dispatcher::defer(peer& from, frame_header head, std::span<const std::byte> payload) {
-  stored_message message{&from, head, {payload.begin(), payload.end()}, head.stoppable() ? base::now_ns() : 0};
+  std::list<stored_message> message;
+  message.push_back({&from, head, {payload.begin(), payload.end()}, head.stoppable() ? base::now_ns() : 0});
   if (!set_aside(from, head, payload)) return;
-  from.deferred.push_back(std::move(message));
+  from.deferred.splice(from.deferred.end(), message);
   ++from.waiting;
   count_deferred(1);
   of_.lock.wake_parked();  // whoever may execute it
@@ -222,7 +243,12 @@ bool dispatcher::run_first(peer& from) {
     run_next(from, *from.batch);
   } else {
     const stored_message message = take_deferred(from, from.deferred.begin());
-    execute(from, message.head, message.bytes, message.arrived_ns);
+    try {
+      execute(from, message.head, message.bytes, message.arrived_ns);
+    } catch (const std::bad_alloc&) {
+      node_.fail_peer(from, no_memory_for_batch);
+      return false;
+    }
   }
   return true;
 }
@@ -287,14 +313,13 @@ void dispatcher::wait_at_limit(const call_slot* awaited, std::int64_t now_ns, st
   if (deferred_.load() == 0) return;
   const bool own = !local && awaited->node.load(std::memory_order_relaxed) == of_.self;
   if (!(own && first) && silent < max_silence_ns) return;
-  of_.lock.lock();
+  const std::lock_guard guard(of_.lock);
   if (own && refuse_own(*awaited)) {
     // that was it
   } else if (silent >= max_silence_ns && (local || was_consumed(*awaited))) {
     refuse_newest();
     silent_since = now_ns - max_silence_ns + shortest_silence_ns;
   }
-  of_.lock.unlock();
 }
 
 /// Whether the peer has seen the call; one that has not is busy, and nothing waits on its side for what is called here.
@@ -312,8 +337,9 @@ bool dispatcher::refuse_own(const call_slot& awaited) {
     return one.head.is_call() && one.head.id() == awaited.id.load(std::memory_order_relaxed);
   });
   if (found == me.deferred.end() || must_wait(me)) return false;
+  const std::vector<std::byte> error = nested_too_deep(of_.self);
   const stored_message message = take_deferred(me, found);
-  refuse(me, message.head, message.bytes, nested_too_deep(of_.self));
+  refuse(me, message.head, message.bytes, error);
   return true;
 }
 

@@ -36,6 +36,8 @@ class called_node {
   /// A ping will not run. Its sender has gone on.
   virtual void lose_ping(frame_header head, std::span<const std::byte> payload,
                          std::span<const std::byte> error) noexcept = 0;
+  /// The connection to a peer cannot go on. The receiving lock is held.
+  virtual void fail_peer(peer& who, const std::string& why) noexcept = 0;
   /// Takes a call of a peer back that waits for the thread of a context.
   [[nodiscard]] virtual std::optional<stored_message> withdraw_from_contexts(const peer& /*from*/,
                                                                              std::uint32_t /*call*/) {

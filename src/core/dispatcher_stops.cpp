@@ -89,11 +89,11 @@ void dispatcher::cancel(peer& from, std::uint32_t id) {
     return;
   }
   const std::shared_ptr<call_stop> running = stops_.find(from, id);
-  const std::vector<std::uint32_t> nested = running != nullptr ? running->take_nested() : std::vector<std::uint32_t>();
+  const std::vector<nested_call> nested = running != nullptr ? running->take_nested() : std::vector<nested_call>();
   forget_word();
   if (running == nullptr) return;  // it has ended, or is a batch's
   stopped_node* const node = node_.stops();
-  for (const std::uint32_t call : nested) node->stop_nested_locked(call);
+  for (const nested_call& call : nested) node->stop_nested_locked(call);
 }
 
 }  // namespace ham::detail

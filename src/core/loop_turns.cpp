@@ -37,8 +37,10 @@ void waiter::end_loop_turn() {
   if (locked) rouse();  // a turn without news
   loop.drain();         // before everything is checked once more
   if (!locked) {
-    // Another thread has it; when it has slept it tells.
-    if (!sleeping_.load(std::memory_order_seq_cst)) loop.set_time(base::now_ns() + rest_beside_others_ns);
+    // Another thread has it: when it has slept, or ends the sleep that a turn announced, it tells. If it only passes by
+    // it does not, and what this turn was for is still there.
+    if (!sleeping_.load(std::memory_order_seq_cst) || loop_sleeps_.load(std::memory_order_seq_cst))
+      loop.set_time(base::now_ns() + rest_beside_others_ns);
     return;
   }
   const std::int64_t rests_until = loop_rests_until_ns_.load(std::memory_order_relaxed);
@@ -50,6 +52,7 @@ void waiter::end_loop_turn() {
     events_.drain();  // what it stood for is seen by arm(), or runs below
     set_sleeping(true);
     if (node_.arm()) {
+      loop_sleeps_.store(true, std::memory_order_seq_cst);
       count_sleep();
       loop.set_time(node_.next_wakeup_ns());
     } else {
@@ -63,6 +66,7 @@ void waiter::end_loop_turn() {
 /// The receiving lock is held.
 void waiter::end_loop_sleep() noexcept {
   node_.disarm();
+  loop_sleeps_.store(false, std::memory_order_seq_cst);
   set_sleeping(false);
   if (standby_ != nullptr) standby_->wake_if_resting();
   loop_event& loop = *loop_.load(std::memory_order_relaxed);

@@ -62,9 +62,18 @@ bool peer::must_be_asked_for(msg::handler_entry& function, std::uint32_t known) 
   return asked_with != msg::handler_table::local().size() || base::now_ns() - asked_at_ns > often_ns;
 }
 
-void peer::note_asked() noexcept {
-  asked_with = msg::handler_table::local().size();
+void peer::take_answer(std::uint64_t question, std::size_t keys, std::unique_ptr<msg::translation>& learned) noexcept {
+  if (question <= answered) return;
+  answered = question;
+  if (learned != nullptr) later.swap(learned);
+  asked_with = keys;
   asked_at_ns = base::now_ns();
+}
+
+std::unique_ptr<msg::translation> peer::forget_functions() noexcept {
+  answered = questions;
+  asked_with = 0;
+  return std::exchange(later, nullptr);
 }
 
 void peer::check_size(std::size_t size, const std::string& what) const {

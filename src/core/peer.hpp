@@ -139,8 +139,15 @@ struct peer {
   /// Whether the node has to be asked for functions that it has got since they met before it can be said that it lacks
   /// this one: at most once per second, and when this node has got some. As key_for; throws nothing.
   [[nodiscard]] bool must_be_asked_for(msg::handler_entry& function, std::uint32_t known) const;
-  /// It is asked now.
-  void note_asked() noexcept;
+  /// It is asked now, by one of perhaps several threads. The number of the question.
+  [[nodiscard]] std::uint64_t begin_question() noexcept { return ++questions; }
+  /// The question is answered: `learned` says what functions it has; nullptr: it does not say. `keys`: of this node
+  /// when it asked. Nothing, if the answer to a later question is known, or what is known was forgotten since. What was
+  /// known before is left in `learned`.
+  void take_answer(std::uint64_t question, std::size_t keys, std::unique_ptr<msg::translation>& learned) noexcept;
+  /// It has perhaps got functions: answers to the questions so far say nothing. What was known before, to be destroyed
+  /// without the lock.
+  [[nodiscard]] std::unique_ptr<msg::translation> forget_functions() noexcept;
   /// Throws ham::call_error if the node takes no message of `size` bytes; `what` names it for people. Any thread.
   void check_size(std::size_t size, const std::string& what) const;
   /// Room for a call of `size` bytes: in the ring, or `big` if it is longer than a frame. nullptr: not now, or `big` is
@@ -224,8 +231,10 @@ struct peer {
   std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
   /// Of functions of which one of the two did not know when they met: libraries were loaded since. Under `sending`.
   std::unique_ptr<msg::translation> later;
-  std::size_t asked_with = 0;    ///< keys of this node when the node was asked for them; 0: never, or ask again
-  std::int64_t asked_at_ns = 0;  ///< when that was
+  std::size_t asked_with = 0;    ///< keys of this node in the question that was answered; 0: none, or ask again
+  std::int64_t asked_at_ns = 0;  ///< when the answer came
+  std::uint64_t questions = 0;   ///< begun so far
+  std::uint64_t answered = 0;    ///< the latest one whose answer counts
 
   // Sending, under `sending`.
   outbox unsent;                                            ///< behind them everything queues

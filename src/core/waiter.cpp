@@ -149,6 +149,7 @@ void waiter::detach_after_fork() noexcept {
   base::renew(receiving_);
   base::renew(parking_);
   sleeping_.store(false);
+  loop_sleeps_.store(false);
   lock_waiters_.store(0);
 }
 

@@ -177,6 +177,8 @@ class waiter {
   std::mutex loop_mutex_;  ///< of the making of the next
   std::unique_ptr<loop_event> made_loop_;
   std::atomic<loop_event*> loop_{nullptr};
+  std::atomic<bool> loop_sleeps_{
+      false};  ///< if the node sleeps, a turn of the loop has announced it, and no thread has
   std::atomic<std::int64_t> loop_rests_until_ns_{0};  ///< other threads poll: they settle what the loop waits for
   base::home_core home_;                              ///< of the thread that made the host's runtime, or that serves
 };

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "job/supervisor.hpp"
+#include "runtime/group_calls.hpp"
 
 namespace ham::inline v1::detail {
 
@@ -47,7 +48,7 @@ std::vector<supervisor::hanging> supervisor::find_hanging() {
       const std::int64_t limit = one.how->hang_after.count();
       if (limit <= 0 || one.due) continue;
       const settling_alone nobody_else(host_.peers.at_place_of(one.process));
-      const call_slot* const slot = host_.calls.oldest_to(one.process);
+      const call_slot* const slot = host_.calls.oldest_to(one.process, &waits_for_others);
       const auto call = slot == nullptr ? std::nullopt : std::optional(slot->id.load(std::memory_order_relaxed));
       if (!one.hang.overdue(call, now, limit)) continue;
       one.hang.restart();  // told once

@@ -81,27 +81,55 @@ void unpack(const row_layout& rows, std::byte* local, std::size_t from, std::spa
 
 // ---- executed by the owner of the memory
 
+/// copy_block(part, source, target) for parts of at most bytes_per_sign, or one row, which begin so far behind the
+/// beginnings of the block; for all of it if it is to be copied `as_one`. The last part comes first: what reaches
+/// beyond its memory is refused before any byte moves.
+template <class Copy>
+void for_each_block(const block_rows& all, bool as_one, Copy copy_block) {
+  if (as_one || all.rows * all.row_bytes <= bytes_per_sign) {
+    copy_block(all, 0, 0);
+    return;
+  }
+  if (all.rows == 1) {
+    for (std::size_t parts = (all.row_bytes - 1) / bytes_per_sign + 1; parts-- > 0;) {
+      const std::size_t begin = parts * bytes_per_sign;
+      copy_block(one_row(std::min(bytes_per_sign, all.row_bytes - begin)), begin, begin);
+    }
+    return;
+  }
+  const std::size_t step = std::max<std::size_t>(1, bytes_per_sign / all.row_bytes);
+  for (std::size_t parts = (all.rows - 1) / step + 1; parts-- > 0;) {
+    const std::size_t first = parts * step;
+    const std::size_t count = std::min(step, all.rows - first);
+    const block_rows part =
+        count == 1 ? one_row(all.row_bytes) : block_rows{count, all.row_bytes, all.source_pitch, all.target_pitch};
+    copy_block(part, first * all.source_pitch, first * all.target_pitch);
+  }
+}
+
 /// The part of a copy that the owner of the source executes. `shape`: the members of block_rows.
 void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to,
                          std::uint64_t to_tag, const std::array<std::uint64_t, 4>& shape, std::uint32_t number_bytes,
                          bool known, std::int64_t time_left_ns) {
   engine& at = current();
   const transfer_terms how = terms_left(time_left_ns);
-  const block_rows what = checked({shape[0], shape[1], shape[2], shape[3]});
+  const block_rows all = checked({shape[0], shape[1], shape[2], shape[3]});
   const element of{number_bytes, known};
-  if (from_tag != 0) {
-    copy_rows(at, at.self(), {from, from_tag}, to_node, {to, to_tag}, what, of, how).get();
-    return;
-  }
-  std::vector<std::byte> packed(what.rows * what.row_bytes);
-  const row_layout rows{what.row_bytes, what.row_bytes, what.source_pitch};
-  rows.for_each_run(0, packed.size(), [&](std::size_t place, std::size_t there, std::size_t run) {
-    load_local(at, {from + there, 0}, packed.data() + place, run);
-    return true;
+  for_each_block(all, how.deadline_ns != 0, [&](const block_rows& what, std::size_t source, std::size_t target) {
+    const raw_buffer there{to + target, to_tag};
+    if (from_tag != 0) {
+      get_with_signs(copy_rows(at, at.self(), {from + source, from_tag}, to_node, there, what, of, how));
+      return;
+    }
+    std::vector<std::byte> packed(what.rows * what.row_bytes);
+    const row_layout rows{what.row_bytes, what.row_bytes, what.source_pitch};
+    rows.for_each_run(0, packed.size(), [&](std::size_t place, std::size_t place_there, std::size_t run) {
+      load_local(at, {from + source + place_there, 0}, packed.data() + place, run);
+      return true;
+    });
+    get_with_signs(put_rows(at, packed.data(), to_node, there,
+                            {what.rows, what.row_bytes, what.row_bytes, what.target_pitch}, of, how));
   });
-  put_rows(at, packed.data(), to_node, {to, to_tag}, {what.rows, what.row_bytes, what.row_bytes, what.target_pitch}, of,
-           how)
-      .get();
 }
 
 // ---- put and get

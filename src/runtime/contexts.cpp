@@ -70,6 +70,7 @@ void contexts::work(worker& self) {
     lock.unlock();
     engine_.flow.give(message.bytes.size());
     engine_.calls_in.run_stored(message);
+    engine_.end_forked_child();
     lock.lock();
   }
   self.finished = true;

@@ -208,7 +208,7 @@ void engine::serve(const std::function<void()>& first) {
   if (first) first();
   wait_until([this] { return stopping() || interrupted_.load(std::memory_order_acquire); }, base::never_ns);
   if (interrupted_.exchange(false)) serving_.store(false, std::memory_order_release);
-  if (detached_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
+  end_forked_child();
 }
 
 void engine::leave() {

@@ -54,6 +54,7 @@
 #include "runtime/group_calls.hpp"
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
+#include "runtime/repeated_calls.hpp"
 
 namespace ham::inline v1::detail {
 
@@ -117,6 +118,8 @@ class engine final : public called_node,
   void start_progress_thread();
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void detach_after_fork() noexcept;
+  /// Behind a call: if its function forked, and this is the child, which came back out of it, the process ends.
+  void end_forked_child() const noexcept;
 
   // ---- other nodes
   [[nodiscard]] node_t self() const noexcept { return self_; }
@@ -249,8 +252,11 @@ class engine final : public called_node,
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
   void report_missed(const call_slot& slot) noexcept;
-  bool stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how) noexcept;
+  void stop_if(std::uint32_t call, std::optional<offload::when_stopped> how, const nested_call* made) noexcept;
+  bool stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how,
+                   const nested_call* made = nullptr) noexcept;
   bool stop_group(const call_slot& future, offload::when_stopped how) noexcept;
+  bool stop_repeated(const call_slot& future, offload::when_stopped how) noexcept;
   void send_stop(peer& to, std::uint32_t call) noexcept;
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
@@ -318,9 +324,9 @@ class engine final : public called_node,
 
   // ---- stopped_node (engine_stops.cpp)
   void receive_stops(bool all) noexcept override;
-  void stop_nested(std::uint32_t call) noexcept override { stop_call(call, std::nullopt); }
-  void stop_nested_locked(std::uint32_t call) noexcept override;
-  void drop_settled(std::vector<std::uint32_t>& these) noexcept override;
+  void stop_nested(const nested_call& call) noexcept override;
+  void stop_nested_locked(const nested_call& call) noexcept override;
+  void drop_settled(std::vector<nested_call>& these) noexcept override;
   void count_stoppable(int more) noexcept override { calls_out.count_stoppable(more); }
 
   // ---- called_node (engine_receive.cpp)
@@ -396,6 +402,7 @@ class engine final : public called_node,
  public:
   graph_parts graphs{*this, calls.due()};  ///< its parts of recorded graphs
   started_groups groups;                   ///< calls of groups that it has made
+  repeated_calls repeated;                 ///< calls that it sends again when their process is lost
 };
 
 /// From a thread of the library's own: the thread that polls settles it, and what waits for it goes on there.

@@ -96,8 +96,12 @@ bool begin_call(engine& at, const call_place& to, msg::handler_entry& function, 
 }
 void finish_call(engine& at, call_room& message) { at.calls_out.finish(message); }
 
-batch_slot begin_batched(engine& at, const destination& to, msg::handler_entry& function, result_decoder decode,
-                         batch_owner& owner) {
+batch_slot begin_batched(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
+                         result_decoder decode, batch_owner& owner) {
+  if (size > UINT32_MAX) [[unlikely]]
+    throw call_error("a call of a batch takes " + std::to_string(size) +
+                         " bytes of arguments (less than 4 GiB are allowed) call it alone",
+                     call_error_reason::too_long);
   return at.batches_out.begin_batched(to, function, decode, owner);
 }
 void send_batch(engine& at, const destination& to, std::span<const std::byte> records, std::uint32_t count,

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -35,19 +36,27 @@ bool engine::stop(call_slot& slot, offload::when_stopped how) noexcept {
 }
 
 void engine::stop_call(std::uint32_t call, std::optional<offload::when_stopped> how) noexcept {
+  stop_if(call, how, nullptr);
+}
+
+void engine::stop_nested(const nested_call& call) noexcept { stop_if(call.id, std::nullopt, &call); }
+
+/// `made`: only if it is still that call.
+void engine::stop_if(std::uint32_t call, std::optional<offload::when_stopped> how, const nested_call* made) noexcept {
   held_replay replay;
   waits.lock();
   if (call_slot* const slot = calls.find(call)) {
-    if (slot->function == nullptr && !slot->settled()) replay = graphs.replay_of(*slot);
-    stop_locked(*slot, call, how);
+    const bool is_it = made == nullptr || *made == nested_call::of(*slot);
+    if (slot->function == nullptr && !slot->settled() && is_it) replay = graphs.replay_of(*slot);
+    stop_locked(*slot, call, how, made);
   }
   waits.unlock();
   if (replay) replay.of->announce_stop(replay.number);
   if (continuations.due()) waits.wake();  // who sleeps next runs them: the caller may be a function, or a stop callback
 }
 
-void engine::stop_nested_locked(std::uint32_t call) noexcept {
-  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, std::nullopt);
+void engine::stop_nested_locked(const nested_call& call) noexcept {
+  if (call_slot* const slot = calls.find(call.id)) stop_locked(*slot, call.id, std::nullopt, &call);
 }
 
 /// The calls to the first nodes of its parts.
@@ -60,16 +69,27 @@ bool engine::stop_group(const call_slot& future, offload::when_stopped how) noex
   return asked;
 }
 
+/// The call that it is now; it is not sent again.
+bool engine::stop_repeated(const call_slot& future, offload::when_stopped how) noexcept {
+  const std::optional<repeated_calls::attempt> now = repeated.stop(future, how);
+  if (!now) return false;
+  if (call_slot* const sent = now->call ? calls.find(*now->call) : nullptr) stop_locked(*sent, *now->call, how);
+  return true;
+}
+
 /// Without `how`: a call of one that is stopped. It settles at once, unless it passes the message of a group on: then
 /// its answer, which comes when the nodes behind have been stopped, says which of them have run.
-bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how) noexcept {
+bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how,
+                         const nested_call* made) noexcept {
   const node_t node = slot.node.load(std::memory_order_relaxed);
   const settling_alone nobody_else(peers.at_place_of(node));
   // In this order: while it is pending and that call's, it stays so.
   if (slot.settled() || slot.id.load(std::memory_order_relaxed) != call) return false;
-  if (!slot.reply_due.load(std::memory_order_acquire))
-    return slot.function == nullptr &&
-           (graphs.stop(slot) || stop_group(slot, how.value_or(offload::when_stopped::at_once)));
+  if (made != nullptr && *made != nested_call::of(slot)) return false;
+  if (!slot.reply_due.load(std::memory_order_acquire)) {
+    const offload::when_stopped parts = how.value_or(offload::when_stopped::at_once);
+    return slot.function == nullptr && (graphs.stop(slot) || stop_group(slot, parts) || stop_repeated(slot, parts));
+  }
   if (!peers.has(node)) return false;
   peer& to = peers[node];
   if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;
@@ -86,8 +106,12 @@ bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offl
 }
 
 void engine::kill(const call_slot& slot) const {
+  if (slot.function == nullptr)
+    throw call_error(
+        "no process can be ended for this future (it is of no single call, but of a group, a graph, retry(), a task "
+        "of a pool that may be repeated, a transfer, or then()); kill_call() takes the future of a call to a node");
   const node_t node = slot.node.load(std::memory_order_relaxed);
-  const std::int64_t process = slot.function == nullptr || node == self_ ? -1 : transports_.peer_pid(node);
+  const std::int64_t process = node == self_ ? -1 : transports_.peer_pid(node);
   if (!is_own_child(process)) {
     if (process > 0 && base::confirms_end(static_cast<pid_t>(process), std::chrono::microseconds(0))) return;
     throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
@@ -111,9 +135,9 @@ void engine::send_stop(peer& to, std::uint32_t call) noexcept {
   replies.reply_with(to, frame_header::cancel(call), {});
 }
 
-void engine::drop_settled(std::vector<std::uint32_t>& these) noexcept {
-  std::erase_if(these, [this](std::uint32_t call) {
-    const call_slot* const slot = calls.find(call);
+void engine::drop_settled(std::vector<nested_call>& these) noexcept {
+  std::erase_if(these, [this](const nested_call& call) {
+    const call_slot* const slot = calls.find(call.id);
     return slot == nullptr || slot->settled();
   });
 }

@@ -110,6 +110,10 @@ std::string why_forked_away() {
   return "this process was forked from process " + std::to_string(all().parent) + ", whose job it is";
 }
 
+void engine::end_forked_child() const noexcept {
+  if (detached_) ::_exit(EXIT_SUCCESS);
+}
+
 // Without memory there is nothing sensible left to do for the child.
 void engine::detach_after_fork() noexcept {
   detached_ = true;
@@ -125,6 +129,7 @@ void engine::detach_after_fork() noexcept {
   reports.detach_after_fork();
   graphs.detach_after_fork();
   groups.detach_after_fork();
+  repeated.detach_after_fork();
   numbers.detach_after_fork();
   losses.detach_after_fork();
   events.detach_after_fork();

@@ -153,9 +153,73 @@ void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process)
   }
 }
 
+/// Of what was recorded; replays check their inputs by themselves.
+void graph_replays::refuse_old_handles() const {
+  if (plan_.handles.empty() || !handles_may_be_old.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  for (const node_t process : plan_.handles) {
+    if (const node_t number = at_.number_of_replaced(process); number >= 0)
+      throw buffer_error("a graph cannot be replayed any more (it was recorded with memory of a process of node " +
+                         std::to_string(number) +
+                         " that has died, and what that had is gone) make the memory an input of the graph, or record "
+                         "the graph anew");
+  }
+}
+
+/// A loss may name the supervised number, whose process of this installation has died.
+node_t graph_replays::process_in(const installation& where, node_t node) const noexcept {
+  const auto has_part = [node](const part_address& one) { return one.node == node; };
+  if (std::any_of(where.parts.begin(), where.parts.end(), has_part)) return node;
+  for (std::size_t part = 0; part < where.parts.size(); ++part) {
+    if (plan_.nodes[part] == node) return where.parts[part].node;
+  }
+  return node;
+}
+
+std::string graph_replays::stages_on(node_t process, const installation& where) const {
+  std::string names;
+  for (std::size_t part = 0; part < plan_.parts.size(); ++part) {
+    if (where.parts[part].node != process) continue;
+    for (const part_stage& one : plan_.parts[part].stages) {
+      if (static_cast<stage_kind>(one.kind) != stage_kind::call) continue;
+      names += (names.empty() ? "" : " or ") + name_of_stage(one.number, one.name);
+    }
+  }
+  return names.empty() ? "a graph" : names;
+}
+
 void graph_replays::uninstall(const installation& old) noexcept {
   for (std::size_t part = 1; part < old.parts.size(); ++part) send_release(at_, old.parts[part]);
   at_.graphs.release(old.parts.front().id);
+}
+
+/// Until it is not busy, which wake_waiting() tells, or the runtime ends.
+template <class Busy>
+void graph_replays::wait_while(Busy busy) {
+  while (busy()) {
+    call_slot& mine = *make_local_slot(at_);
+    bool waits = false;
+    locked([&] { waits = busy() && list_waiting(mine); });
+    if (!waits) {
+      at_.calls.cancel(mine);
+      continue;
+    }
+    wait_slot(mine, INT64_MAX);
+    if (!release_awaited(mine)) return;
+  }
+}
+
+/// In this order, as close() sets the one and then reads the other: one of both sees what the other has written.
+bool graph_replays::begin_transfer() noexcept {
+  moving_.fetch_add(1);
+  if (!closing_.load()) [[likely]]
+    return true;
+  end_transfer();
+  return false;
+}
+
+void graph_replays::end_transfer() noexcept {
+  if (moving_.fetch_sub(1) == 1 && closing_.load()) locked([this] { wake_waiting(); });
 }
 
 /// Parts keep this object, and it keeps its own part: that ends here, also behind the end of the runtime.
@@ -167,18 +231,10 @@ void graph_replays::close() noexcept {
     return;
   }
   try {
-    while (in_flight() != 0) {
-      call_slot& mine = *make_local_slot(at_);
-      bool waits = false;
-      locked([&] { waits = in_flight() != 0 && list_waiting(mine); });
-      if (!waits) {
-        at_.calls.cancel(mine);
-        continue;
-      }
-      wait_slot(mine, INT64_MAX);
-      if (!release_awaited(mine)) break;
-    }
-  } catch (const std::exception&) {  // no memory to wait
+    wait_while([this] { return in_flight() != 0; });
+    closing_.store(true);
+    wait_while([this] { return moving_.load() != 0; });  // a replay that has failed does not wait for its transfers
+  } catch (const std::exception&) {                      // no memory to wait
   }
   at_.graphs.remove(*this);
   at_.waits.lock();
@@ -207,7 +263,7 @@ void check_inputs(const graph_replays& of, std::span<const std::type_info* const
 replay_ticket enter_replay(graph_replays& of, const replay_options& how, std::span<const std::size_t> sizes) {
   return of.enter(how, sizes);
 }
-void send_replay(graph_replays& of, const replay_ticket& entered, const replay_options& how) { of.send(entered, how); }
+void send_replay(graph_replays& of, const replay_ticket& entered) { of.send(entered); }
 void abandon_replay(graph_replays& of, const replay_ticket& entered) noexcept { of.abandon(entered); }
 void close_graph(graph_replays& of) noexcept { of.close(); }
 std::size_t replays_in_flight(const graph_replays& of) { return of.in_flight(); }

@@ -163,6 +163,7 @@ void graph_part::stage_run::fail() noexcept {
 
 void graph_part::stage_run::transferred() noexcept {
   call_slot& slot = *std::exchange(moved, nullptr);
+  part->observer_->end_transfer();
   if (std::exception_ptr why = see_failure(slot); why != nullptr) {
     drop_failure(slot);
     part->report(*in, number, std::move(why));
@@ -438,7 +439,17 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
 
 void graph_part::begin_transfer(stage_run& stage) {
   const engine_scope scope(&at_);
-  stage.moved = transfers_[stage.what->key]();
+  if (!observer_->begin_transfer()) {  // its replay is over
+    stage.in->stopped.store(true, std::memory_order_relaxed);
+    stage.finish();
+    return;
+  }
+  try {
+    stage.moved = transfers_[stage.what->key]();
+  } catch (...) {
+    observer_->end_transfer();
+    throw;
+  }
   if (stage.moved->settled())
     stage.transferred();
   else

@@ -26,6 +26,10 @@ class replay_observer {
   virtual void on_failed(std::uint32_t replay, std::uint32_t stage, std::exception_ptr why) noexcept = 0;
   /// A node of the graph cannot be reached by another one of it.
   virtual void on_lost(node_t node, const std::string& why) noexcept = 0;
+  /// A transfer begins to use memory of the caller. False: none may any more, since the graph goes.
+  [[nodiscard]] virtual bool begin_transfer() noexcept { return true; }
+  /// It does not use it any more. Comes before what is told of its stage, which may end the graph.
+  virtual void end_transfer() noexcept {}
 };
 
 /// Each replay has a frame: the values of the part, and what its stages still wait for. Frames are made once and used

@@ -138,8 +138,12 @@ class division {
     to.number = stage;
     to.name = from.name;
     for (const graph_argument& one : from.arguments) {
+      for (const node_t process : one.handles) {
+        if (std::find(plan_.handles.begin(), plan_.handles.end(), process) == plan_.handles.end())
+          plan_.handles.push_back(process);
+      }
       if (one.value == no_stage)
-        to.sources.push_back(one);
+        to.sources.push_back({no_stage, one.bytes});
       else
         to.sources.push_back({value_in(places_[stage].part, one.value), {}});
     }

@@ -73,6 +73,7 @@ struct graph_plan {
   std::vector<graph_transfer> transfers;
   std::vector<std::vector<std::uint32_t>> inputs;  ///< which a part is given, as places among those of a replay
   std::vector<const std::type_info*> types;        ///< of the inputs of a replay
+  std::vector<node_t> handles;                     ///< the processes of memory that recorded arguments name, once each
   std::uint32_t result_part = 0;                   ///< that sends the result; 0: the first one makes it itself
   /// Whether a part is given all inputs, in their order.
   [[nodiscard]] bool takes_all_inputs(std::size_t part) const noexcept {

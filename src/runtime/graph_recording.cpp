@@ -199,6 +199,12 @@ node_t node_of_stage(const graph_recording& graph, std::uint32_t stage) {
 void record_order(graph_recording& graph, std::uint32_t stage, std::uint32_t before) {
   if (graph.stages[stage].kind == stage_kind::input)
     throw config_error("an input of a graph comes after nothing (it is there when a replay begins)");
+  if (graph.stages[stage].kind == stage_kind::decision) {  // stands for its repeat, which begins with the entry
+    if (loop_of_result(graph.stages[before]) == graph.stages[stage].loop)
+      throw config_error("a repeat of a graph comes after " + describe_stage(graph, before) +
+                         ", which is repeated in it; order stages of the body there");
+    stage = graph.stages[stage].entry;
+  }
   add_once(graph.stages[stage].after, before);
 }
 

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "core/call_stops.hpp"
+#include "core/thread_state.hpp"
 #include "core/unobserved.hpp"
 #include "ham/msg/names.hpp"
 #include "ham/offload/stage_error.hpp"
@@ -17,6 +19,10 @@
 
 namespace ham::inline v1::offload::detail {
 namespace {
+
+/// Numbers wrap around, and nodes tell earlier ones from later ones: none is used that is so far behind a replay that
+/// has not settled.
+constexpr std::uint32_t max_ahead = 1U << 30U;
 
 std::exception_ptr late_replay(call_outcome outcome) {
   const bool begun = outcome != call_outcome::not_run;
@@ -59,6 +65,7 @@ struct graph_replays::replay : continuation {
 
   call_slot* slot = nullptr;  // of its future; nullptr: it has settled
   std::uint32_t number = 0;
+  std::int64_t deadline_ns = 0;   // 0: none
   bool filling = false;           // a thread gives it its inputs
   std::atomic<bool> sent{false};  // by that thread: nodes may have begun it
   std::vector<std::byte> inputs;  // as a part is given them: each behind its size
@@ -99,14 +106,24 @@ void graph_replays::check_inputs(std::span<const std::type_info* const> types) c
   }
 }
 
+/// Made by a call that can be stopped, a replay has no more time than that one.
+std::int64_t graph_replays::deadline_within(const call_stop* outer, std::int64_t deadline_ns) noexcept {
+  if (outer == nullptr || outer->deadline_ns() == base::never_ns) return deadline_ns;
+  return deadline_ns == 0 ? outer->deadline_ns() : std::min(deadline_ns, outer->deadline_ns());
+}
+
 replay_ticket graph_replays::enter(const replay_options& how, std::span<const std::size_t> sizes) {
   static_cast<void>(engine_of_runtime(runtime_));
-  if (how.token.stop_requested()) return settled_ticket(stopped_replay(call_outcome::not_run));
+  call_stop* const outer = this_thread.innermost_stop();
+  const std::int64_t deadline_ns = deadline_within(outer, how.deadline_ns);
   for (;;) {
+    if (how.token.stop_requested() || (outer != nullptr && outer->requested()))
+      return settled_ticket(stopped_replay(call_outcome::not_run));
     const bool has_to = stale_.load(std::memory_order_acquire) || installing_.load() != std::thread::id();
-    if (has_to && !renew_installation(how.deadline_ns)) return settled_ticket(late_replay(call_outcome::not_run));
+    if (has_to && !renew_installation(deadline_ns)) return settled_ticket(late_replay(call_outcome::not_run));
+    refuse_old_handles();
     call_slot& slot = *make_local_slot(at_);
-    slot.deadline_ns = how.deadline_ns;
+    slot.deadline_ns = deadline_ns;
     at_.waits.lock();
     replay* const one = claim(slot);
     at_.waits.unlock();  // nothing has settled
@@ -114,18 +131,33 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     at_.calls.cancel(slot);
     if (stale_.load(std::memory_order_acquire)) continue;
     if (how.policy == when_full::refuse) return {};
-    if (!await_room(how)) return settled_ticket(late_replay(call_outcome::not_run));
+    if (!await_room(deadline_ns)) return settled_ticket(late_replay(call_outcome::not_run));
   }
 }
 
-/// The entry of the next replay; nullptr: it is not free. The receiving lock is held.
+/// The next number whose entry is free; 0: there is no room. The receiving lock is held.
+std::uint32_t graph_replays::free_number() const noexcept {
+  if (in_flight_.load(std::memory_order_relaxed) >= limit_) return 0;
+  for (std::uint32_t ahead = 0; ahead <= frames_; ++ahead) {
+    const std::uint32_t number = next_ + ahead;
+    if (number == 0) continue;
+    const replay& one = entry_of(number);
+    if (one.slot == nullptr && !one.filling) return number;
+    if (number - one.number > max_ahead) return 0;
+  }
+  return 0;
+}
+
+/// The entry of the next replay; nullptr: none is free. The receiving lock is held.
 graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
   if (stale_.load(std::memory_order_relaxed) || installing_.load() != std::thread::id()) return nullptr;
-  if (next_ == 0) ++next_;
-  replay& one = entry_of(next_);
-  if (one.slot != nullptr || one.filling || in_flight_.load(std::memory_order_relaxed) >= limit_) return nullptr;
+  const std::uint32_t number = free_number();
+  if (number == 0) return nullptr;
+  replay& one = entry_of(number);
   one.slot = &slot;
-  one.number = next_++;
+  slot.position = std::uint64_t{number} << 8U;  // tells nested_call which replay it is; no operation, see report_slot()
+  one.number = number;
+  next_ = number + 1;
   one.filling = true;
   one.sent.store(false, std::memory_order_relaxed);
   if (one.where != where_) one.where = where_;
@@ -134,19 +166,15 @@ graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
 }
 
 /// False: the deadline has passed.
-bool graph_replays::await_room(const replay_options& how) {
+bool graph_replays::await_room(std::int64_t deadline_ns) {
   call_slot& mine = *make_local_slot(at_);
   bool waits = false;
-  locked([&] {
-    const replay& one = entry_of(next_ == 0 ? 1 : next_);
-    waits = !stale_.load() && (one.slot != nullptr || one.filling || in_flight_.load() >= limit_);
-    waits = waits && list_waiting(mine);
-  });
+  locked([&] { waits = !stale_.load() && free_number() == 0 && list_waiting(mine); });
   if (!waits) {
     at_.calls.cancel(mine);
     return true;
   }
-  const bool room = wait_slot(mine, how.deadline_ns == 0 ? INT64_MAX : how.deadline_ns);
+  const bool room = wait_slot(mine, deadline_ns == 0 ? INT64_MAX : deadline_ns);
   if (!room) {
     locked([&] {
       if (std::erase(waiting_, &mine) != 0) at_.calls.settle(mine, slot_state::value);
@@ -163,21 +191,29 @@ replay_ticket graph_replays::settled_ticket(std::exception_ptr why) {
   return {&slot, nullptr, 0};
 }
 
-/// Memory for the inputs; the token. `slot`: the replay's, which may have failed already. Nobody else gives the slot
-/// back before its future is made.
+/// Memory for the inputs; what stops it. `slot`: the replay's, which may have failed already. Nobody else gives the
+/// slot back before its future is made.
 replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_options& how,
                                   std::span<const std::size_t> sizes) {
   const std::uint32_t number = one.number;
   try {
     std::size_t total = 0;
-    for (const std::size_t size : sizes) total += replay_ticket::head_bytes + size;
+    for (const std::size_t size : sizes) {
+      if (size > UINT32_MAX)
+        throw call_error("an input of a replay takes " + std::to_string(size) +
+                             " bytes (less than 4 GiB are allowed) move bulk data with put and get",
+                         call_error_reason::too_long);
+      total += replay_ticket::head_bytes + size;
+    }
     if (one.inputs.size() != total) one.inputs.resize(total);
     msg::writer to(one.inputs.data(), total);
     for (const std::size_t size : sizes) {
       to.number(static_cast<std::uint32_t>(size));
       static_cast<void>(to.take(size));
     }
+    one.deadline_ns = slot.deadline_ns;
     if (how.token.stop_possible()) stop_link::attach(slot, how.token, when_stopped::at_once);
+    stop_with_caller(slot);
   } catch (...) {
     abandon({&slot, nullptr, number});
     throw;
@@ -185,14 +221,23 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
   return {&slot, one.inputs.data(), number};
 }
 
-void graph_replays::send(const replay_ticket& entered, const replay_options& how) {
+/// A call that this thread executes ends its replays when it is stopped.
+void graph_replays::stop_with_caller(const call_slot& slot) {
+  call_stop* const outer = this_thread.innermost_stop();
+  if (outer == nullptr || outer->of().at != &at_) return;
+  const nested_call made = nested_call::of(slot);
+  if (outer->add_nested(made)) at_.stop_call(made.id, std::nullopt);
+}
+
+void graph_replays::send(const replay_ticket& entered) {
   const engine_scope scope(&at_);
   replay& one = entry_of(entered.number);
-  if (how.deadline_ns != 0) at_.calls.add_deadline(entered.slot->id, how.deadline_ns);
+  const std::int64_t deadline_ns = one.deadline_ns;
+  if (deadline_ns != 0) at_.calls.add_deadline(entered.slot->id, deadline_ns);
   bool begun = false;
   one.sent.store(true, std::memory_order_release);
   try {
-    send_parts(one, entered.number, how.deadline_ns, begun);
+    send_parts(one, entered.number, deadline_ns, begun);
   } catch (...) {
     std::exception_ptr why = std::current_exception();
     const call_outcome outcome = begun ? call_outcome::may_have_run : call_outcome::not_run;
@@ -446,16 +491,6 @@ std::uint32_t graph_replays::number_of(const call_slot& slot) const noexcept {
   return one == nullptr ? 0 : one->number;
 }
 
-/// A loss may name the supervised number, whose process of this installation has died.
-node_t graph_replays::process_in(const installation& where, node_t node) const noexcept {
-  const auto has_part = [node](const part_address& one) { return one.node == node; };
-  if (std::any_of(where.parts.begin(), where.parts.end(), has_part)) return node;
-  for (std::size_t part = 0; part < where.parts.size(); ++part) {
-    if (plan_.nodes[part] == node) return where.parts[part].node;
-  }
-  return node;
-}
-
 /// `why`: as another node sees it; empty: as this one has noted it. Any thread.
 std::exception_ptr graph_replays::loss_of(node_t node, const installation& where,
                                           const std::string& why) const noexcept {
@@ -471,18 +506,6 @@ std::exception_ptr graph_replays::loss_of(node_t node, const installation& where
                                                     details.function + " has perhaps run",
                                                 details));
   });
-}
-
-std::string graph_replays::stages_on(node_t process, const installation& where) const {
-  std::string names;
-  for (std::size_t part = 0; part < plan_.parts.size(); ++part) {
-    if (where.parts[part].node != process) continue;
-    for (const part_stage& one : plan_.parts[part].stages) {
-      if (static_cast<stage_kind>(one.kind) != stage_kind::call) continue;
-      names += (names.empty() ? "" : " or ") + name_of_stage(one.number, one.name);
-    }
-  }
-  return names.empty() ? "a graph" : names;
 }
 
 }  // namespace ham::offload::detail

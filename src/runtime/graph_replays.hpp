@@ -17,9 +17,9 @@
 
 namespace ham::inline v1::offload::detail {
 
-/// Replays are numbered. Each has an entry of a table that is as long as there are frames on the nodes: a replay begins
-/// when the one that had its entry has settled. What settles holds the receiving lock, and finds by the number that the
-/// replay is still the one it is about.
+/// Replays are numbered. Each has an entry of a table that is as long as there are frames on the nodes. Numbers whose
+/// entries are taken are left out, so that a long replay holds up none behind it. What settles holds the receiving
+/// lock, and finds by the number that the replay is still the one it is about.
 class graph_replays final : public replay_observer,
                             public replay_owner,
                             public std::enable_shared_from_this<graph_replays> {
@@ -33,7 +33,7 @@ class graph_replays final : public replay_observer,
   void install();
   void check_inputs(std::span<const std::type_info* const> types) const;
   [[nodiscard]] replay_ticket enter(const replay_options& how, std::span<const std::size_t> sizes);
-  void send(const replay_ticket& entered, const replay_options& how);
+  void send(const replay_ticket& entered);
   void abandon(const replay_ticket& entered) noexcept;
   void close() noexcept;
   [[nodiscard]] engine& runtime_engine() const noexcept { return at_; }
@@ -43,6 +43,8 @@ class graph_replays final : public replay_observer,
   void on_result(std::uint32_t replay, std::span<const std::byte> value) noexcept override;
   void on_failed(std::uint32_t replay, std::uint32_t stage, std::exception_ptr why) noexcept override;
   void on_lost(node_t node, const std::string& why) noexcept override;
+  bool begin_transfer() noexcept override;
+  void end_transfer() noexcept override;
 
   // ---- replay_owner
   void lose(node_t node) noexcept override;
@@ -66,8 +68,12 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] replay& entry_of(std::uint32_t number) const noexcept { return *replays_[number & (frames_ - 1)]; }
   [[nodiscard]] replay* find(std::uint32_t number) noexcept;
   [[nodiscard]] replay* find(const call_slot& slot) const noexcept;
+  [[nodiscard]] std::uint32_t free_number() const noexcept;
   [[nodiscard]] replay* claim(call_slot& slot) noexcept;
-  [[nodiscard]] bool await_room(const replay_options& how);
+  [[nodiscard]] bool await_room(std::int64_t deadline_ns);
+  void refuse_old_handles() const;
+  [[nodiscard]] static std::int64_t deadline_within(const call_stop* outer, std::int64_t deadline_ns) noexcept;
+  void stop_with_caller(const call_slot& slot);
   [[nodiscard]] replay_ticket fill(replay& one, call_slot& slot, const replay_options& how,
                                    std::span<const std::size_t> sizes);
   [[nodiscard]] replay_ticket settled_ticket(std::exception_ptr why);
@@ -95,6 +101,8 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] bool is_replaced(std::span<const node_t> processes) const;
   [[nodiscard]] std::shared_ptr<installation> install_parts_on(std::span<const node_t> processes);
   void set_keys(part_plan& part, std::size_t index, node_t process) const;
+  template <class Busy>
+  void wait_while(Busy busy);
   void uninstall(const installation& old) noexcept;
   void forget_installations() noexcept;
   [[nodiscard]] node_t process_in(const installation& where, node_t node) const noexcept;
@@ -115,7 +123,9 @@ class graph_replays final : public replay_observer,
   std::shared_ptr<const installation> where_;
   std::uint32_t next_ = 1;
   std::atomic<std::size_t> in_flight_{0};
-  std::atomic<bool> stale_{true};  // parts are not installed, or a node is lost, which may have been started again
+  std::atomic<std::size_t> moving_{0};  // transfers under way, also those of replays that have failed
+  std::atomic<bool> closing_{false};    // no transfer begins
+  std::atomic<bool> stale_{true};       // parts are not installed, or a node is lost, which may have been started again
   std::atomic<std::thread::id> installing_{};
 };
 

@@ -22,8 +22,9 @@ namespace ham::inline v1 {
 namespace detail {
 namespace {
 
-/// Makes the result of the call of a part: the records, as they are. One for each kind, so that is_passed_on can tell.
-template <bool PassedOn>
+/// Makes the result of the call of a part: the records, as they are. One for each kind, so that is_passed_on and
+/// waits_for_others can tell.
+template <bool PassedOn, bool HasOthers>
 void keep_records(call_slot& slot, msg::reader& reply) {
   const std::span<const std::byte> bytes = reply.view(reply.remaining());
   slot_value<std::vector<std::byte>>::construct(slot, bytes.begin(), bytes.end());
@@ -49,12 +50,23 @@ struct node_range {
 
 int group_calls_under_way() noexcept { return under_way.load(std::memory_order_acquire); }
 
-bool is_passed_on(const call_slot& call) noexcept { return call.decode == &keep_records<true>; }
+bool is_passed_on(const call_slot& call) noexcept {
+  return call.decode == &keep_records<true, false> || call.decode == &keep_records<true, true>;
+}
+
+bool waits_for_others(const call_slot& call) noexcept {
+  return call.decode == &keep_records<false, true> || call.decode == &keep_records<true, true>;
+}
 
 /// Takes the answers of at most group_fan_out parts, and of the own node; goes when all have come.
 class group_gather {
  public:
-  group_gather(node_t self, result_decoder decode) noexcept : self_(self), decode_(decode) {
+  /// Of calls that only their node answers, and of those that it passes on.
+  struct decoders {
+    result_decoder alone;
+    result_decoder with_others;
+  };
+  group_gather(node_t self, const decoders& decode) noexcept : self_(self), decode_(decode) {
     under_way.fetch_add(1, std::memory_order_relaxed);
   }
   group_gather(const group_gather&) = delete;
@@ -155,9 +167,9 @@ class group_gather {
                                      const group_message_bytes& message, const group_terms& terms) const {
     const call_place where{to.nodes.front(), 0, terms.deadline_ns};
     const std::size_t head_bytes = group_head::bytes(to.nodes.size());
+    const result_decoder decode = to.nodes.size() == 1 ? decode_.alone : decode_.with_others;
     call_room room;
-    if (begin_call(at, where, message.function, head_bytes + message.arguments.size(), decode_, when_full::wait,
-                   room)) {
+    if (begin_call(at, where, message.function, head_bytes + message.arguments.size(), decode, when_full::wait, room)) {
       msg::writer head(room.data, head_bytes);
       head.number(total);
       head.number(to.first);
@@ -190,7 +202,7 @@ class group_gather {
   }
 
   const node_t self_;
-  const result_decoder decode_;
+  const decoders decode_;
   group_parts_sent sent_;
   std::atomic<std::uint32_t> left_{1};
   std::size_t used_ = 0;
@@ -203,7 +215,10 @@ namespace {
 class passed_on final : public group_gather {
  public:
   passed_on(const incoming_call& call, std::uint32_t nodes, std::unique_ptr<group_merge> merge)
-      : group_gather(call.at->self(), &keep_records<true>), from_(*call.from), nodes_(nodes), merge_(std::move(merge)) {
+      : group_gather(call.at->self(), {&keep_records<true, false>, &keep_records<true, true>}),
+        from_(*call.from),
+        nodes_(nodes),
+        merge_(std::move(merge)) {
     static_cast<incoming_call&>(call_) = call;
     call_.payload = {};
     if (call.stoppable) call_.stop = static_cast<const stoppable_call&>(call).stop;
@@ -237,7 +252,9 @@ class passed_on final : public group_gather {
 class at_caller final : public group_gather {
  public:
   at_caller(engine& at, call_slot& slot, std::unique_ptr<group_receiver> receiver) noexcept
-      : group_gather(at.self(), &keep_records<false>), slot_(slot), receiver_(std::move(receiver)) {}
+      : group_gather(at.self(), {&keep_records<false, false>, &keep_records<false, true>}),
+        slot_(slot),
+        receiver_(std::move(receiver)) {}
 
   /// All is sent: from here on the future can stop it.
   void list_parts() noexcept {

@@ -19,6 +19,9 @@ namespace ham::inline v1::detail {
 /// Whether a pending call passes the message of a group on: its answer says which of its nodes have run the function.
 [[nodiscard]] bool is_passed_on(const call_slot& call) noexcept;
 
+/// Whether its node answers a pending call of a group when others behind it have answered.
+[[nodiscard]] bool waits_for_others(const call_slot& call) noexcept;
+
 /// The calls that one future of a group stands for.
 struct group_parts_sent {
   std::array<std::uint32_t, group_fan_out> calls{};

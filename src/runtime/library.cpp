@@ -7,6 +7,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -139,10 +141,13 @@ void unload_here(std::uint64_t number) {
   if (which.running.load(std::memory_order_acquire) != 0) refuse_to_unload(which, "calls of its functions run there");
   if (at.calls_in.runs_elsewhere()) refuse_to_unload(which, "pooled calls wait or run there");
   if (group_calls_under_way() != 0) refuse_to_unload(which, "calls of groups are under way there");
+  const auto is_its = [&](const msg::handler_entry* function) {
+    return std::find(which.entries.begin(), which.entries.end(), function) != which.entries.end();
+  };
   at.waits.lock();
-  const bool pending = at.calls.has_pending(at.settling_alone_with(), [&](const call_slot& slot) {
-    return std::find(which.entries.begin(), which.entries.end(), slot.function) != which.entries.end();
-  });
+  const bool pending =
+      at.calls.has_pending(at.settling_alone_with(), [&](const call_slot& slot) { return is_its(slot.function); }) ||
+      at.repeated.any([&](const msg::handler_entry& function) { return is_its(&function); });
   at.waits.unlock();
   if (pending) refuse_to_unload(which, "it has made calls of its functions that are pending");
   msg::handler_table::remove_library(which.entries);
@@ -216,30 +221,38 @@ const msg::handler_entry* engine::asking_function() const noexcept {
   return &call_of<fn_t<std::string (*)(), &functions_now>>::message::entry();
 }
 
+/// Each thread that needs the answer asks: one that waited for another's could be what that one executes.
 void engine::ask_for_functions(node_t node, std::int64_t deadline_ns) {
   destination there(node, 0, serial);
   there.deadline_ns = deadline_ns;
-  std::string bytes;
+  const std::size_t keys = msg::handler_table::local().size();
+  std::uint64_t question = 0;
+  {
+    const peer_hold who = peers.hold(node);
+    if (!who) return;
+    const std::lock_guard guard(who->sending);
+    question = who->begin_question();
+  }
+  std::optional<std::string> bytes;
   try {
     const stop_shield unstopped;
     bytes = offload::sync(there, fn<&functions_now>);
   } catch (const deadline_exceeded&) {
-    return;
-  } catch (const call_error&) {
-    return;  // another release, which does not have it
+    return;                      // who calls next asks again
+  } catch (const call_error&) {  // another release, which does not have it
   }
   const peer_hold who = peers.hold(node);
   if (!who) return;
+  std::unique_ptr<msg::translation> learned;
   try {
-    const msg::manifest mine = msg::manifest::local();
-    auto learned = std::make_unique<msg::translation>(mine, msg::manifest::parse(std::as_bytes(std::span(bytes))));
-    who->sending.lock();
-    who->later.swap(learned);
-    who->asked_with = mine.entries().size();
-    who->sending.unlock();
+    if (bytes)
+      learned = std::make_unique<msg::translation>(msg::manifest::local(),
+                                                   msg::manifest::parse(std::as_bytes(std::span(*bytes))));
   } catch (const protocol_error& problem) {
     all_connections.fail(*who, std::string("a manifest that cannot be read: ") + problem.what());
   }
+  const std::lock_guard guard(who->sending);
+  who->take_answer(question, keys, learned);
 }
 
 }  // namespace detail
@@ -248,24 +261,26 @@ namespace offload {
 namespace {
 
 /// The node is asked for its functions when one is called that it is not known to have.
-void forget_what_is_known(const destination& of) {
-  detail::engine& at = detail::engine_for(of);
-  const ham::detail::peer_hold who = at.peers.hold(of.node);
+void forget_what_is_known(detail::engine& at, node_t process) {
+  const ham::detail::peer_hold who = at.peers.hold(process);
   if (!who) return;
-  who->sending.lock();
-  const std::unique_ptr<msg::translation> outdated = std::move(who->later);
-  who->asked_with = 0;
-  who->sending.unlock();
+  std::unique_ptr<msg::translation> outdated;
+  const std::lock_guard guard(who->sending);
+  outdated = who->forget_functions();
 }
 
 }  // namespace
 
 library load_library(const destination& node, const std::string& path) {
-  auto [number, functions] = ham::detail::load_call::call(node, path);
-  forget_what_is_known(node);
+  detail::engine& at = detail::engine_for(node);
   destination where = node;
+  where.node = at.process_of_handle(node);
+  destination exact = where;
+  exact.node = at.exactly(where.node);
+  auto [number, functions] = ham::detail::load_call::call(exact, path);
+  forget_what_is_known(at, where.node);
   where.deadline_ns = 0;
-  where.runtime = serial_of(detail::engine_for(node));
+  where.runtime = serial_of(at);
   return {where, path, number, std::move(functions)};
 }
 
@@ -282,7 +297,9 @@ void unload_library(const library& what) {
   if (pending)
     throw call_error("the library " + what.path() + " cannot be unloaded on node " + std::to_string(what.node()) +
                      " (calls of its functions are pending); wait for them first");
-  ham::detail::unload_call::call(what.where(), what.number());
+  destination exact = what.where();
+  exact.node = at.exactly(what.node());  // in another process the number would be another library's
+  ham::detail::unload_call::call(exact, what.number());
 }
 
 }  // namespace offload

@@ -91,13 +91,25 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
                     std::uint64_t bytes, std::uint32_t number_bytes, bool known, std::int64_t time_left_ns) {
   engine& at = current();
   const transfer_terms how = terms_left(time_left_ns);
-  if (from_tag != 0) {
-    put_own(at, {from, from_tag}, to_node, {to, to_tag}, bytes, {number_bytes, known}, how).get();
-    return;
+  if (from_tag != 0) check_local(at, {from, from_tag}, bytes);
+  // As one with a deadline, whose error says what became of all of it, and within a node, where both may overlap. The
+  // last part comes first: whatever reaches beyond its memory is refused before any byte moves.
+  const bool as_one = how.deadline_ns != 0 || to_node == at.self() || bytes <= bytes_per_sign;
+  const std::uint64_t block = as_one ? bytes : bytes_per_sign;
+  std::vector<std::byte> copy;
+  for (std::uint64_t parts = as_one ? 1 : (bytes - 1) / block + 1; parts-- > 0;) {
+    const std::uint64_t begin = parts * block;
+    const std::uint64_t count = std::min(block, bytes - begin);
+    const raw_buffer source{from + begin, from_tag};
+    const raw_buffer target{to + begin, to_tag};
+    if (from_tag != 0) {
+      get_with_signs(put_own(at, source, to_node, target, count, {number_bytes, known}, how));
+    } else {
+      copy.resize(count);
+      load_local(at, source, copy.data(), count);
+      get_with_signs(put_bytes(at, copy.data(), to_node, target, count, {number_bytes, known}, how));
+    }
   }
-  std::vector<std::byte> copy(bytes);
-  load_local(at, {from, from_tag}, copy.data(), bytes);
-  put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}, how).get();
 }
 
 [[maybe_unused]] const bool always_run = ham::detail::always_run(fn<&free_here>, storing, loading, fn<&copy_from_here>);

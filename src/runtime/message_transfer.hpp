@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "ham/offload/future.hpp"
+#include "ham/offload/supervise.hpp"
 #include "runtime/bounced_transfer.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/memory_access.hpp"
@@ -16,6 +18,16 @@
 namespace ham::inline v1::offload::detail {
 
 inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
+/// Who copies for others gives a sign of life after so many bytes: well below a tenth of a second by an access.
+inline constexpr std::size_t bytes_per_sign = std::size_t{64} << 20;
+
+/// As get(), for functions of the library that may take long: the host is told that they are at work.
+inline void get_with_signs(future<void> moved) {
+  constexpr std::chrono::milliseconds interval(20);
+  while (!moved.wait_for(interval)) this_call::heartbeat();
+  this_call::heartbeat();
+  moved.get();
+}
 
 /// Waits for parts; the first error counts.
 [[nodiscard]] future<void> join(engine& at, const one_sided& what, std::vector<future<void>> parts);
@@ -40,6 +52,7 @@ template <class Piece, class Size>
     }
     count = std::min<std::size_t>(size_of(what.bytes - done), what.bytes - done);
     parts.push_back(send_piece(done, count));
+    this_call::heartbeat();
   }
   return what.how.deadline_ns == 0 ? join(at, what, std::move(parts)) : join_bounded(at, what, std::move(parts));
 }

@@ -44,11 +44,14 @@ class repeated_task final : continuation, pool_waiter {
     call_slot& target = *make_local_slot(at);
     task->target_ = &target;
     try {
+      list_repeated(target, task->what_);
       if (!task->enter_and_send(policy)) {
+        unlist_repeated(target);
         at.calls.cancel(target);
         return nullptr;
       }
     } catch (...) {
+      unlist_repeated(target);
       at.calls.cancel(target);
       throw;
     }
@@ -81,6 +84,7 @@ class repeated_task final : continuation, pool_waiter {
     try {
       engine& at = engine_of_runtime(state_->runtime());
       call_ = send_repeatable(at, {state_->node(place_)}, what_, policy);
+      if (call_ != nullptr) note_sent(*target_, *call_);
       return nullptr;
     } catch (const node_failure&) {
       std::exception_ptr why = std::current_exception();
@@ -104,23 +108,25 @@ class repeated_task final : continuation, pool_waiter {
       move_on(std::move(why));
       return;
     }
+    unlist_repeated(*target_);
     what_.hand_over(*call_, *target_);
     delete this;
   }
 
   void move_on(std::exception_ptr why) noexcept {
+    const std::shared_ptr<pool_state> pool = state_;  // this may go in there, and with it the last owner of the pool
     state_->exclude(place_, why);
     if (loss_ == nullptr || outcome_of_loss(loss_) == call_outcome::not_run) loss_ = std::move(why);
-    if (++losses_ > state_->max_repetitions()) {
+    if (++losses_ > state_->max_repetitions() || is_stopped(*target_)) {
       fail(loss_);
       return;
     }
-    state_->move_on(std::exchange(place_, pool_state::none), *this);
+    pool->move_on(std::exchange(place_, pool_state::none), *this);
   }
 
   void go_to(std::size_t place) noexcept {
     place_ = place;
-    if (place == pool_state::none) {
+    if (place == pool_state::none || is_stopped(*target_)) {
       fail(loss_);
       return;
     }
@@ -136,6 +142,7 @@ class repeated_task final : continuation, pool_waiter {
   }
 
   void fail(std::exception_ptr why) noexcept {
+    unlist_repeated(*target_);
     fail_local(*target_, std::move(why));
     delete this;
   }

@@ -86,6 +86,7 @@ void received_call_base::run_kept(call_body body) {
     call_failed(*call_);
   }
   --kept_calls;
+  call_->at->end_forked_child();
 }
 
 void call_failed(incoming_call& call) noexcept {

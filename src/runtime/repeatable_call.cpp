@@ -19,4 +19,24 @@ call_slot* send_repeatable(engine& at, const call_place& where, const repeatable
   return room.slot;
 }
 
+void list_repeated(const call_slot& future, const repeatable_call& call) {
+  if (engine* const at = future.owner) at->repeated.add(future, *call.function);
+}
+
+void note_sent(const call_slot& future, const call_slot& call) noexcept {
+  engine* const at = future.owner;
+  if (at == nullptr) return;
+  const std::uint32_t id = call.id.load(std::memory_order_relaxed);
+  if (const auto how = at->repeated.sent(future, id)) at->stop_call(id, *how);
+}
+
+bool is_stopped(const call_slot& future) noexcept {
+  const engine* const at = future.owner;
+  return at != nullptr && at->repeated.is_stopped(future);
+}
+
+void unlist_repeated(const call_slot& future) noexcept {
+  if (engine* const at = future.owner) at->repeated.remove(future);
+}
+
 }  // namespace ham::offload::detail

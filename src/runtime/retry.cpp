@@ -25,6 +25,12 @@ class retried_call final : ham::detail::continuation {
     engine& at = engine_for(task->to_);
     call_slot& target = *make_local_slot(at);
     task->target_ = &target;
+    try {
+      list_repeated(target, task->what_);
+    } catch (...) {
+      at.calls.cancel(target);
+      throw;
+    }
     if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
     for (bool sent = false; !sent;) {
       try {
@@ -32,9 +38,11 @@ class retried_call final : ham::detail::continuation {
         sent = true;
       } catch (const node_failure&) {
         if (task->goes_on(at)) continue;
+        unlist_repeated(target);
         at.calls.cancel(target);
         throw;
       } catch (...) {
+        unlist_repeated(target);
         at.calls.cancel(target);
         throw;
       }
@@ -49,7 +57,10 @@ class retried_call final : ham::detail::continuation {
   static void on_awaited(continuation* self) { static_cast<retried_call*>(self)->conclude(); }
   static void on_decided(continuation* self) { static_cast<retried_call*>(self)->send_again(); }
 
-  void send(engine& at) { call_ = send_repeatable(at, to_, what_, when_full::wait); }
+  void send(engine& at) {
+    call_ = send_repeatable(at, to_, what_, when_full::wait);
+    note_sent(*target_, *call_);
+  }
 
   void settled() noexcept {
     if (!awaits_loss()) conclude();
@@ -71,6 +82,7 @@ class retried_call final : ham::detail::continuation {
     run = &on_settled;
     std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
     if (why == nullptr || (!is_loss(why) && !hides_a_run(why))) {
+      unlist_repeated(*target_);
       what_.hand_over(*call_, *target_);
       delete this;
       return;
@@ -81,7 +93,7 @@ class retried_call final : ham::detail::continuation {
       loss_ = std::move(why);
       may_have_run_ = outcome_ != call_outcome::not_run;
     }
-    if (!lost || left_ == 0) {
+    if (!lost || left_ == 0 || is_stopped(*target_)) {
       fail(loss_);
       return;
     }
@@ -124,7 +136,10 @@ class retried_call final : ham::detail::continuation {
         run = &on_decided;
         if (at != nullptr && at->numbers.run_when_decided(to_.node, this)) return;
         run = &on_settled;
-        if (at == nullptr) std::rethrow_exception(loss_);
+        if (at == nullptr || is_stopped(*target_)) {
+          fail(loss_);
+          return;
+        }
         send(*at);
         sent = true;
       } catch (const node_failure&) {
@@ -159,6 +174,7 @@ class retried_call final : ham::detail::continuation {
   }
 
   void fail(std::exception_ptr why) noexcept {
+    unlist_repeated(*target_);
     fail_local(*target_, std::move(why));
     delete this;
   }

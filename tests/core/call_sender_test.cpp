@@ -149,6 +149,36 @@ TEST_F(call_sender, a_node_that_is_lost_meanwhile_fails_the_call_as_not_run) {
   }
 }
 
+TEST_F(call_sender, who_calls_while_a_node_is_asked_for_a_late_function_asks_as_well) {
+  const msg::manifest mine = msg::manifest::local();
+  const std::size_t keys = msg::handler_table::local().size();
+  peer& who = peers_[other];
+  to_.allowed = 2;
+  who.translation = std::make_unique<msg::translation>();  // it has none of them
+  int questions = 0;
+  node_.on_ask = [&](node_t node) {
+    EXPECT_EQ(node, other);
+    const std::uint64_t question = who.begin_question();
+    if (++questions == 1) {
+      EXPECT_TRUE(send(8)) << "as of another thread, or of a function that runs meanwhile";
+    }
+    auto learned = std::make_unique<msg::translation>(mine, mine);
+    who.take_answer(question, keys, learned);
+  };
+  EXPECT_TRUE(send(8));
+  EXPECT_EQ(questions, 2);
+  EXPECT_EQ(to_.heads.size(), 2U);
+}
+
+TEST_F(call_sender, a_placed_call_does_not_ask_beyond_its_deadline) {
+  peers_[other].translation = std::make_unique<msg::translation>();
+  int questions = 0;
+  node_.on_ask = [&](node_t) { ++questions; };
+  detail::call_sender::placed_function placed;
+  EXPECT_THROW(sender_.place(soon(-1), function(), &decode_nothing, placed), deadline_exceeded);
+  EXPECT_EQ(questions, 1);
+}
+
 TEST_F(call_sender, a_ping_has_no_slot_and_takes_note_of_losses) {
   to_.allowed = 2;
   ASSERT_TRUE(ping(8));

@@ -20,9 +20,9 @@ using detail::call_stop;
 class stopped_node final : public detail::stopped_node {
  public:
   void receive_stops(bool all) noexcept override { ++(all ? receives_all : receives); }
-  void stop_nested(std::uint32_t call) noexcept override { stopped.push_back(call); }
-  void stop_nested_locked(std::uint32_t call) noexcept override { stopped.push_back(call); }
-  void drop_settled(std::vector<std::uint32_t>& calls) noexcept override {
+  void stop_nested(const detail::nested_call& call) noexcept override { stopped.push_back(call); }
+  void stop_nested_locked(const detail::nested_call& call) noexcept override { stopped.push_back(call); }
+  void drop_settled(std::vector<detail::nested_call>& calls) noexcept override {
     ++drops;
     calls.clear();
   }
@@ -31,7 +31,7 @@ class stopped_node final : public detail::stopped_node {
   int receives_all = 0;
   int drops = 0;
   int running = 0;
-  std::vector<std::uint32_t> stopped;
+  std::vector<detail::nested_call> stopped;
 };
 
 class call_stops : public testing::Test {
@@ -110,18 +110,18 @@ TEST_F(call_stops, who_polls_often_reads_the_clock_at_every_64th_poll_at_least) 
 
 TEST_F(call_stops, the_calls_that_it_has_made_are_stopped_with_it) {
   const auto call = make(&word_);
-  EXPECT_FALSE(call->add_nested(3));
-  EXPECT_FALSE(call->add_nested(4));
+  EXPECT_FALSE(call->add_nested({3, 30, 1}));
+  EXPECT_FALSE(call->add_nested({4, 40, 1}));
   word_ = mark;
   EXPECT_TRUE(call->requested());
-  EXPECT_EQ(node_.stopped, (std::vector<std::uint32_t>{3, 4}));
-  EXPECT_TRUE(call->add_nested(5)) << "at once";
+  EXPECT_EQ(node_.stopped, (std::vector<detail::nested_call>{{3, 30, 1}, {4, 40, 1}}));
+  EXPECT_TRUE(call->add_nested({5, 50, 1})) << "at once";
   EXPECT_TRUE(call->take_nested().empty());
 }
 
 TEST_F(call_stops, calls_that_have_settled_are_dropped_now_and_then) {
   const auto call = make(&word_);
-  for (std::uint32_t id = 0; id < 1000; ++id) EXPECT_FALSE(call->add_nested(id));
+  for (std::uint32_t id = 0; id < 1000; ++id) EXPECT_FALSE(call->add_nested({id, id, 1}));
   EXPECT_GT(node_.drops, 10);
   EXPECT_LE(call->take_nested().size(), 64U);
 }

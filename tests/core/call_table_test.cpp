@@ -91,6 +91,7 @@ TEST_F(call_table_test, finds_the_oldest_call_to_a_node) {
   elsewhere.position = 1;
   elsewhere.node = peer_node + 1;
   EXPECT_EQ(calls.oldest_to(peer_node), &first);
+  EXPECT_EQ(calls.oldest_to(peer_node, [](const call_slot& one) noexcept { return one.position < 200; }), &late);
   EXPECT_TRUE(calls.abandon(first)) << "nobody waits for it any more, but it goes on";
   EXPECT_EQ(calls.oldest_to(peer_node), &first);
   std::erase(used, &first);

@@ -43,6 +43,7 @@ class called_node : public detail::called_node {
   std::vector<std::uint32_t> open_contexts;
   std::vector<stored_message> queued;
   std::vector<std::string> lost_pings;
+  std::vector<std::string> failed;
 
   bool queue_for_context(std::uint32_t context, stored_message message) override {
     if (std::find(open_contexts.begin(), open_contexts.end(), context) == open_contexts.end()) return false;
@@ -52,6 +53,7 @@ class called_node : public detail::called_node {
   void lose_ping(frame_header, std::span<const std::byte>, std::span<const std::byte> error) noexcept override {
     lost_pings.push_back(detail::describe_exception(error));
   }
+  void fail_peer(peer&, const std::string& why) noexcept override { failed.push_back(why); }
 };
 
 class dispatcher : public testing::Test {

@@ -22,9 +22,9 @@ class stopping_node final : public called_node, public detail::stopped_node {
     ++receives;
     if (on_receive) on_receive();
   }
-  void stop_nested(std::uint32_t) noexcept override {}
-  void stop_nested_locked(std::uint32_t call) noexcept override { nested.push_back(call); }
-  void drop_settled(std::vector<std::uint32_t>&) noexcept override {}
+  void stop_nested(const detail::nested_call&) noexcept override {}
+  void stop_nested_locked(const detail::nested_call& call) noexcept override { nested.push_back(call.id); }
+  void drop_settled(std::vector<detail::nested_call>&) noexcept override {}
   void count_stoppable(int more) noexcept override { running += more; }
   std::vector<std::uint32_t> nested;
   int running = 0;
@@ -174,7 +174,7 @@ TEST_F(dispatcher_stops, a_stop_reaches_the_call_that_runs_and_what_it_has_made)
     run_.push_back(id);
     detail::call_stop* const mine = this_thread.innermost_stop();
     ASSERT_NE(mine, nullptr);
-    EXPECT_FALSE(mine->add_nested(77));
+    EXPECT_FALSE(mine->add_nested({77, 0, 1}));
     idle_.waits.lock();
     calls.cancel(at(one), id);
     idle_.waits.unlock();

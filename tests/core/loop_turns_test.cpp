@@ -1,10 +1,12 @@
 // A node that sleeps for an event loop: armed, without a thread that holds its lock.
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/epoll.h>
 
 #include <atomic>
 #include <thread>
 
+#include "base/event_fds.hpp"
 #include "core/idle_node.hpp"
 
 namespace ham::inline v1::detail {
@@ -68,6 +70,32 @@ TEST_F(loop_turns, beside_a_thread_that_polls_the_node_is_armed_later) {
   EXPECT_TRUE(loop_readable(fd, 10'000)) << "nobody says that it has stopped: the time is limited";
   turn();
   EXPECT_EQ(node.armed, armed + 1);
+}
+
+/// It neither ends the announced sleep nor tells the loop anything, and a loop that is told of edges sees no second one
+/// for what this turn was for.
+TEST_F(loop_turns, beside_a_thread_that_only_passes_by_another_turn_follows) {
+  const base::unique_fd loop = base::make_epoll();
+  base::watch(loop.get(), fd, EPOLLIN | EPOLLET, nullptr);
+  epoll_event event{};
+  turn();
+  while (::epoll_wait(loop.get(), &event, 1, 0) == 1) {
+  }
+  std::atomic<bool> locked{false};
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    node.waits.lock();
+    locked = true;
+    while (!done) std::this_thread::yield();
+    node.waits.unlock();
+  });
+  while (!locked) std::this_thread::yield();
+  node.waits.wake_if_asleep();  // the news
+  EXPECT_EQ(::epoll_wait(loop.get(), &event, 1, 10'000), 1);
+  turn();
+  done = true;
+  other.join();
+  EXPECT_EQ(::epoll_wait(loop.get(), &event, 1, 10'000), 1) << "the news lie there, and nobody takes them";
 }
 
 TEST_F(loop_turns, a_node_that_has_something_asks_for_a_turn) {

@@ -76,7 +76,11 @@ TEST_F(peer, functions_that_were_loaded_later_are_asked_for_and_translated) {
   EXPECT_TRUE(who_.must_be_asked_for(function, key));
   who_.translation = std::make_unique<msg::translation>();
   EXPECT_TRUE(who_.must_be_asked_for(function, all_known));
-  who_.note_asked();
+  const std::size_t keys = msg::handler_table::local().size();
+  std::unique_ptr<msg::translation> nothing;
+  const std::uint64_t question = who_.begin_question();
+  EXPECT_TRUE(who_.must_be_asked_for(function, all_known)) << "there is no answer yet";
+  who_.take_answer(question, keys, nothing);
   EXPECT_FALSE(who_.must_be_asked_for(function, all_known)) << "not again at once";
   EXPECT_NE(problem([&] { static_cast<void>(who_.key_for(function, all_known, 0)); }), "");
 
@@ -91,6 +95,25 @@ TEST_F(peer, functions_that_were_loaded_later_are_asked_for_and_translated) {
   theirs[1].layout = "i4->i8";
   who_.later = std::make_unique<msg::translation>(mine, msg::manifest(mine.layout(), theirs));
   EXPECT_NE(problem([&] { static_cast<void>(who_.key_for(function, key, 0)); }), "") << "laid out differently there";
+}
+
+TEST_F(peer, of_several_answers_that_to_the_latest_question_counts) {
+  const std::size_t keys = msg::handler_table::local().size();
+  const auto answer = [&](std::uint64_t question) {
+    auto learned = std::make_unique<msg::translation>();
+    const msg::translation* const given = learned.get();
+    who_.take_answer(question, keys, learned);
+    return who_.later.get() == given;
+  };
+  const std::uint64_t first = who_.begin_question();
+  const std::uint64_t second = who_.begin_question();
+  EXPECT_TRUE(answer(second));
+  EXPECT_FALSE(answer(first)) << "what it had before";
+  const std::uint64_t third = who_.begin_question();
+  EXPECT_NE(who_.forget_functions(), nullptr);
+  EXPECT_FALSE(answer(third)) << "it has got functions since";
+  EXPECT_EQ(who_.asked_with, 0U);
+  EXPECT_TRUE(answer(who_.begin_question()));
 }
 
 TEST_F(peer, keys_are_translated_where_tables_differ) {

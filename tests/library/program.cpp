@@ -1,12 +1,17 @@
 // Loads libraries on nodes while its job runs: program LIBRARY NODES [WORKER]. Prints what went wrong.
 #include <dlfcn.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "ham/offload.hpp"
 #include "ham/offload/library.hpp"
+#include "ham/offload/supervise.hpp"
 
 using namespace ham;
 
@@ -38,6 +43,53 @@ std::string refusal_of(What what) {
 /// Called on node 1: only the host may have others load something.
 std::string load_on_host(const std::string& path) {
   return refusal_of([&] { static_cast<void>(offload::load_library(0, path)); });
+}
+
+/// All threads that call a function first, at the same time, reach it.
+void check_threads(const std::string& path, int (*scale)(int)) {
+  for (int round = 0; round < 20; ++round) {
+    static_cast<void>(offload::load_library(1, path));  // what is known of node 1 is forgotten
+    std::atomic<bool> go{false};
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        while (!go) std::this_thread::yield();
+        if (scale(1) == 1) ++right;
+      });
+    }
+    go = true;
+    for (std::thread& one : threads) one.join();
+    EXPECT(right == 4);
+  }
+}
+
+void crash() { std::raise(SIGKILL); }
+
+/// The process that has loaded it is followed by another one, which has not.
+void check_restart(const std::string& path, int (*scale)(int), void (*begin_waiting)(int, int), int (*end_waiting)()) {
+  offload::supervise(1);
+  const offload::library of_first = offload::load_library(1, path);
+  auto doomed = offload::async(1, fn<&crash>);
+  doomed.wait();
+  EXPECT(!doomed.has_value());
+  EXPECT(scale(1) == 0);
+  const offload::library of_second = offload::load_library(1, path);
+  EXPECT(scale(1) == 1);
+  EXPECT(of_second.node() == offload::process_of(1));
+  bool refused = false;
+  try {
+    offload::unload_library(of_first);
+  } catch (const node_failure&) {
+    refused = true;
+  }
+  EXPECT(refused);
+  EXPECT(scale(1) == 1);
+  begin_waiting(1, 300);
+  EXPECT(refusal_of([&] { offload::unload_library(of_second); }).find("are pending") != std::string::npos);
+  EXPECT(end_waiting() == 300);
+  offload::unload_library(of_second);
+  EXPECT(scale(1) == 0);
 }
 
 void check(const std::string& path, bool has_worker) {
@@ -88,7 +140,10 @@ void check(const std::string& path, bool has_worker) {
   EXPECT(refusal_of([] {
            static_cast<void>(offload::load_library(1, "/no/such/library.so"));
          }).find("/no/such/library.so") != std::string::npos);
-  if (!has_worker) EXPECT(offload::sync(1, fn<&load_on_host>, path).find("only the host may") != std::string::npos);
+  check_threads(path, scale);
+  if (has_worker) return;
+  EXPECT(offload::sync(1, fn<&load_on_host>, path).find("only the host may") != std::string::npos);
+  check_restart(path, scale, begin_waiting, end_waiting);
 }
 
 }  // namespace

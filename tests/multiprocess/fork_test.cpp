@@ -173,6 +173,8 @@ TEST_F(fork_of_a_host, functions_may_fork) {
     EXPECT_EQ(offload::sync(1, fn<&fork_there>, false), 0);
     EXPECT_EQ(offload::sync(1, fn<&fork_there>, true), 0) << "only the parent's answer counts";
     EXPECT_EQ(offload::sync(queue, fn<&fork_there>, false), 0);
+    EXPECT_EQ(offload::sync(queue, fn<&fork_there>, true), 0);
+    EXPECT_EQ(offload::sync(1, pooled(fn<&fork_there>), true), 0);
     auto behind = offload::async(1, fn<&echo>, i);
     EXPECT_EQ(behind.get(), i);
   }

@@ -217,6 +217,33 @@ TEST_F(graph_deaths, end_the_processes_of_their_stages_only) {
   expect_one_settlement_each();
 }
 
+int first_of(offload::buffer_ptr<int> where) { return *where; }
+void die() { ::raise(SIGKILL); }
+
+/// The next process would take the address for one of its own.
+TEST_F(graph_deaths, make_errors_of_recorded_memory) {
+  const auto old = offload::allocate<int>(1, 1);
+  const int three = 3;
+  offload::put(&three, old, 1).get();
+  offload::graph g;
+  auto recorded = g.compile(g.call(1, fn<&first_of>, old));
+  offload::graph other;
+  auto on_another_node = other.compile(other.call(2, fn<&first_of>, old));
+  offload::graph of_input;
+  auto given = of_input.compile(of_input.call(1, fn<&first_of>, of_input.input<offload::buffer_ptr<int>>()));
+  EXPECT_EQ(recorded().get(), 3);
+  EXPECT_THROW(offload::sync(1, fn<&die>), node_failure);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(static_cast<void>(recorded()), buffer_error);
+    EXPECT_THROW(static_cast<void>(on_another_node()), buffer_error);
+  }
+  const auto fresh = offload::allocate<int>(1, 1);
+  offload::put(&three, fresh, 1).get();
+  EXPECT_EQ(given(fresh).get(), 3);
+  EXPECT_EQ(recorded.in_flight(), 0U);
+  EXPECT_EQ(deaths_, 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {

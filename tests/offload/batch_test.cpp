@@ -1,4 +1,6 @@
 // Batches: many calls as one message.
+#include <sys/mman.h>
+
 #include <atomic>
 
 #include "bulk.hpp"
@@ -210,6 +212,25 @@ TEST(batch, may_outlive_its_runtime) {
   }
   EXPECT_THROW(result.get(), ham::error);
   calls.reset();
+}
+
+std::size_t count_of(std::span<const std::byte> all) { return all.size(); }
+
+TEST_F(batches, arguments_whose_size_cannot_be_told_are_refused) {
+  const std::size_t bytes = std::size_t{1} << 32U;  // nobody reads them
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) GTEST_SKIP() << "no addresses for 4 GiB";
+  offload::batch calls(1);
+  try {
+    static_cast<void>(calls.add(fn<&count_of>, std::span(static_cast<const std::byte*>(memory), bytes)));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const call_error& why) {
+    EXPECT_EQ(why.reason(), call_error_reason::too_long);
+  }
+  ::munmap(memory, bytes);
+  EXPECT_EQ(calls.size(), 0U);
+  auto next = calls.add(fn<&echo>, 3);
+  EXPECT_EQ(next.get(), 3);
 }
 
 TEST_F(batches, errors_of_adding) {

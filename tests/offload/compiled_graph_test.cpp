@@ -199,6 +199,32 @@ TEST_F(compiled_graphs, a_token_that_was_stopped_before_keeps_a_replay_from_begi
   EXPECT_EQ(calls, 0);
 }
 
+/// On a target. 1: the replay was stopped with this call, and the next one does not begin.
+int replay_until_stopped() {
+  offload::graph g;
+  auto step = g.compile(g.call(2, pooled(fn<&wait_for_gate>), 6));
+  auto running = step();
+  if (!running.wait_for(20s)) gate = true;  // it waits for ever otherwise
+  try {
+    return running.get();
+  } catch (const operation_cancelled& stopped) {
+    if (stopped.outcome() != call_outcome::may_have_run) return 2;
+  }
+  try {
+    return step().get();
+  } catch (const operation_cancelled& again) {
+    return again.outcome() == call_outcome::not_run ? 1 : 3;
+  }
+}
+
+TEST_F(compiled_graphs, a_replay_is_stopped_with_the_function_that_has_started_it) {
+  auto outer = offload::async(offload::stoppable(1), fn<&replay_until_stopped>);
+  EXPECT_TRUE(eventually([] { return behind_gate == 1; }));
+  EXPECT_TRUE(outer.request_stop());
+  EXPECT_EQ(outer.get(), 1);
+  gate = true;
+}
+
 TEST_F(compiled_graphs, a_deadline_bounds_the_wait_for_room) {
   offload::graph g;
   auto step = g.compile(g.call(1, pooled(fn<&wait_for_gate>), 1), {.in_flight = 1});

@@ -250,6 +250,21 @@ TEST_F(graphs, a_repeat_may_have_no_value_and_use_those_from_outside) {
   EXPECT_EQ(calls, 3);
 }
 
+TEST_F(graphs, a_repeat_begins_after_what_it_comes_after) {
+  offload::graph g;
+  auto before = g.call(2, pooled(fn<&wait_for_gate>), 1);
+  auto last = g.repeat(
+      1, [&](offload::graph_value<int> value) { return g.call(1, fn<&count_call>, value); }, fn<&third_time>);
+  auto step = g.compile(last.after(before));
+  auto running = step();
+  EXPECT_TRUE(eventually([] { return behind_gate == 1; }));
+  EXPECT_EQ(offload::sync(1, fn<&twice>, 1), 2);  // its node has read all that it was sent
+  EXPECT_EQ(calls, 0);
+  gate = true;
+  EXPECT_EQ(running.get(), 1);
+  EXPECT_EQ(calls, 3);
+}
+
 TEST_F(graphs, several_repeats_follow_each_other) {
   offload::graph g;
   const auto body = [&](node_t node) {

@@ -89,6 +89,24 @@ TEST_P(memory, large_ones_in_flight_together) {
   EXPECT_EQ(got, sent) << "checked before any byte moves";
 }
 
+/// So large that who copies it gives signs of life in between.
+TEST_P(memory, a_copy_in_parts) {
+  constexpr std::size_t n = (std::size_t{64} << 18) + 1234;
+  const auto sent = numbers(n);
+  offload::buffer<int> first(1, n);
+  offload::buffer<int> second(2, n);
+  offload::put_sync(sent.data(), first.ptr(), n);
+  offload::copy_sync(first.ptr(), second.ptr(), n);
+  std::vector<int> got(n);
+  offload::get_sync(second.ptr(), got.data(), n);
+  EXPECT_EQ(got, sent);
+  const std::vector<int> zero(1, 0);
+  offload::put_sync(zero.data(), second.ptr() + 1, 1);
+  EXPECT_THROW(offload::copy_sync(first.ptr(), second.ptr() + 1, n), buffer_error);
+  offload::get_sync(second.ptr(), got.data(), 2);
+  EXPECT_EQ(got[1], 0) << "checked before any byte moves";
+}
+
 TEST_P(memory, many_at_once) {
   std::vector<offload::buffer<int>> all;
   std::vector<std::vector<int>> sent;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "ham/offload/retry.hpp"
 #include "loopback_job.hpp"
 
 namespace {
@@ -271,6 +272,27 @@ TEST_F(stop, a_token_outlives_its_call_and_its_future) {
   }));
 }
 
+// ---- calls that may be repeated
+
+TEST_F(stop, an_attempt_of_a_repeated_call_is_told) {
+  auto call = offload::async(offload::retry(offload::stoppable(1), 2), idempotent(fn<&until_stopped>));
+  ASSERT_TRUE(has_begun(1));
+  EXPECT_TRUE(call.request_stop());
+  EXPECT_EQ(call.get(), 7);
+  EXPECT_FALSE(call.request_stop());
+}
+
+TEST_F(stop, a_token_stops_a_repeated_call) {
+  std::stop_source source;
+  const auto where = offload::retry(offload::within(1, 60s, source.get_token()), 2);
+  auto call = offload::async(where, idempotent(fn<&until_stopped>));
+  ASSERT_TRUE(has_begun(1));
+  source.request_stop();
+  EXPECT_EQ(call.get(), 7);
+  EXPECT_THROW(static_cast<void>(offload::sync(where, idempotent(fn<&count>))), operation_cancelled);
+  EXPECT_EQ(ran, 0);
+}
+
 // ---- what cannot be stopped
 
 TEST_F(stop, only_pending_calls_can_be_asked) {
@@ -282,6 +304,15 @@ TEST_F(stop, only_pending_calls_can_be_asked) {
   auto chained = offload::async(1, fn<&count>).then([](int n) { return n; });
   EXPECT_FALSE(chained.request_stop());
   EXPECT_EQ(chained.get(), 2);
+}
+
+TEST_F(stop, what_is_no_single_call_cannot_be_killed_and_says_so) {
+  auto call = offload::async(offload::retry(1, 2), idempotent(fn<&block>));
+  ASSERT_TRUE(has_begun(1));
+  const std::string why = message_of<call_error>([&] { offload::kill_call(call); });
+  EXPECT_NE(why.find("no single call"), std::string::npos) << why;
+  gate = true;
+  call.get();
 }
 
 TEST_F(stop, a_target_that_is_a_thread_cannot_be_killed) {

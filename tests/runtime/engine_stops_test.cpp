@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -166,6 +168,51 @@ TEST_F(engine_stops, a_call_with_any_time_left_is_executed) {
     EXPECT_EQ(answer->first.kind, to_byte(wire_kind::reply));
     EXPECT_EQ(answer->first.call, 3U);
   }
+}
+
+std::function<void()> inside;
+
+int calls_others(int) {
+  inside();
+  return 0;
+}
+
+/// The number of a call comes again after 4096 uses of its slot, while the function that has made it still runs.
+TEST_F(engine_stops, what_a_stopped_call_has_made_is_not_taken_for_a_later_call_of_the_same_number) {
+  constexpr int uses_of_a_number = 4096;
+  world::peer& caller = world_.listening();
+  world::peer& called = world_.listening();
+  std::optional<offload::future<int>> others;
+  bool same_number = false;
+  inside = [&] {
+    const auto call = [&](auto where) {
+      auto made = offload::async(where, fn<&stops_echo>, 1);
+      std::uint32_t number = 0;
+      while (const auto asked = called.receive()) number = asked->first.call;
+      reply(called, number, 1);
+      EXPECT_EQ(made.get(), 1);
+      return number;
+    };
+    const std::uint32_t mine = call(called.number);
+    {
+      const this_call::shield of_another_thread;
+      for (int i = 1; i < uses_of_a_number; ++i) static_cast<void>(call(called.number));
+      others.emplace(offload::async(called.number, fn<&stops_echo>, 2));
+      while (const auto asked = called.receive()) same_number = asked->first.call == mine;
+    }
+    caller.send({0, 77, to_byte(wire_kind::cancel)}, {});
+    world_.step();
+    EXPECT_TRUE(this_call::stop_token().stop_requested());
+    world_.step();
+  };
+  const std::uint32_t key = detail::call_of<fn_t<int (*)(int), &calls_others>, int>::message::entry().key();
+  caller.send({key, 77, stoppable_kind}, bytes(12));  // no limit of time, and the argument
+  world_.step();
+  ASSERT_TRUE(others);
+  EXPECT_TRUE(same_number) << "the test sees nothing";
+  EXPECT_FALSE(others->test());
+  EXPECT_FALSE(called.receive()) << "a stop of a call that nobody stops";
+  others->detach();
 }
 
 }  // namespace engine_stops_test

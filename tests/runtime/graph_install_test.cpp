@@ -1,6 +1,9 @@
 // What nodes hold of compiled graphs.
 #include <ham/offload/graph.hpp>
 
+#include <atomic>
+#include <thread>
+
 #include "ham/msg/handler_table.hpp"
 #include "offload/loopback_job.hpp"
 #include "runtime/engine.hpp"
@@ -62,6 +65,28 @@ TEST_F(graph_install, graphs_may_be_moved) {
   auto moved = std::move(step);
   EXPECT_EQ(moved(1).get(), 2);
   moved = g.compile(g.call(2, fn<&once_more>, 10));
+}
+
+TEST_F(graph_install, the_end_waits_for_transfers_of_replays_that_have_failed) {
+  using namespace offload::detail;
+  const auto graph = make_graph_recording();
+  call_slot* moving = nullptr;  // what the transfer would be
+  const std::uint32_t stage = record_transfer(*graph, "get", [&moving] { return moving = make_local_slot(current()); });
+  const auto step = compile_graph(*graph, stage, {&slot_value<void>::decode, 1, {}});
+  offload::future<void> replay = start_replay<void>(*step, {});
+  ASSERT_NE(moving, nullptr);
+  EXPECT_TRUE(replay.request_stop());
+  EXPECT_EQ(replays_in_flight(*step), 0U);
+  std::atomic<bool> ended{false};
+  std::thread transport([&] {
+    std::this_thread::sleep_for(20ms);
+    ended = true;
+    settle_local(*moving, slot_state::value);
+  });
+  close_graph(*step);
+  EXPECT_TRUE(ended);
+  transport.join();
+  EXPECT_THROW(replay.get(), operation_cancelled);
 }
 
 }  // namespace graph_install_test

@@ -166,6 +166,32 @@ TEST_F(graph_part, tells_that_the_library_of_a_function_was_unloaded) {
   EXPECT_NE(seen->reason.find("was unloaded"), std::string::npos) << seen->reason;
 }
 
+/// Of a graph that goes.
+struct closed final : ham::detail::replay_observer {
+  void on_result(std::uint32_t, std::span<const std::byte>) noexcept override { ++told; }
+  void on_failed(std::uint32_t, std::uint32_t, std::exception_ptr) noexcept override { ++told; }
+  void on_lost(node_t, const std::string&) noexcept override { ++told; }
+  bool begin_transfer() noexcept override { return false; }
+  int told = 0;
+};
+
+TEST_F(graph_part, begins_no_transfer_of_a_graph_that_goes) {
+  graph_recording graph;
+  bool begun = false;
+  const std::uint32_t move = record_transfer(graph, "put", [&begun] {
+    begun = true;
+    return make_local_slot(current());
+  });
+  graph_plan plan = divide_graph(finish_recording(graph, move, {}), 0, 2);
+  plan.parts[0].parts = {{0, 1}};
+  const auto observer = std::make_shared<closed>();
+  const auto one =
+      std::make_shared<ham::detail::graph_part>(current(), 0, plan.parts[0], observer, std::move(plan.transfers));
+  one->start(1, {});
+  EXPECT_FALSE(begun);
+  EXPECT_EQ(observer->told, 0);
+}
+
 TEST_F(graph_part, refuses_functions_that_the_node_does_not_have) {
   part_plan bad = part->of();
   bad.stages[0].key = 0xfffffff0;

@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "ham/offload/memory.hpp"
+
 namespace graph_plan_test {
 
 using namespace ham;
@@ -64,6 +66,16 @@ TEST(graph_plan, an_order_takes_no_value_along) {
   record_order(graph, b, a);
   const graph_plan plan = divided(graph, b);
   EXPECT_FALSE(plan.parts[1].stages[0].targets.at(0).with_value);
+}
+
+TEST(graph_plan, processes_whose_memory_was_recorded_are_known_here_only) {
+  graph_recording graph;
+  const graph_argument memory = encoded_argument(offload::buffer_ptr<int>());
+  EXPECT_TRUE(memory.handles.empty()) << "it is nobody's";
+  const auto a = add_call(graph, 1, {{no_stage, {}, {3, 4}}, {no_stage, {}, {4}}});
+  const graph_plan plan = divided(graph, a);
+  EXPECT_EQ(plan.handles, (std::vector<node_t>{3, 4}));
+  for (const graph_argument& sent : plan.parts[1].stages[0].sources) EXPECT_TRUE(sent.handles.empty());
 }
 
 TEST(graph_plan, who_makes_the_result_sends_it_unless_the_first_part_has_more_to_do) {

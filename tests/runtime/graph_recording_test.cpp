@@ -58,6 +58,19 @@ TEST(graph_recording, an_iteration_begins_with_its_entry_and_ends_with_its_decis
   EXPECT_EQ(loop_of_result(made.stages[decision]), 0U);
 }
 
+TEST(graph_recording, what_comes_before_a_repeat_comes_before_its_first_iteration) {
+  graph_recording graph;
+  const auto before = add_call(graph, 1);
+  const std::uint32_t entry = begin_repeat(graph, nullptr);
+  const auto body = add_call(graph, 2);
+  const auto decision = end_repeat(graph, entry, body, body);
+  record_order(graph, decision, before);
+  EXPECT_THROW(record_order(graph, decision, body), config_error);
+  const finished_recording made = finish_recording(graph, decision, {});
+  EXPECT_TRUE(needs(made, entry, before));
+  EXPECT_FALSE(needs(made, decision, before));
+}
+
 TEST(graph_recording, cycles_are_named) {
   graph_recording graph;
   const auto a = add_call(graph, 1);

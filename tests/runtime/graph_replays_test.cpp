@@ -150,6 +150,41 @@ TEST_F(graph_replays, long_results_come_as_short_ones_do) {
     EXPECT_EQ(step(size).get(), std::string(size, 'a'));
 }
 
+int wait_if_negative(int value) { return value < 0 ? behind_gate(value) : value; }
+
+TEST_F(graph_replays, a_long_one_holds_up_no_others) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, pooled(fn<&wait_if_negative>), g.input<int>()), {.in_flight = 4});
+  struct opens_gate {
+    ~opens_gate() { gate = true; }
+  } const at_the_end;
+  auto slow = step(-1);
+  for (int i = 0; i < 20; ++i) {
+    auto next = step.try_start(i);
+    ASSERT_TRUE(next.has_value()) << i;
+    EXPECT_EQ(next->get(), i);
+  }
+  EXPECT_EQ(step.in_flight(), 1U);
+  gate = true;
+  EXPECT_EQ(slow.get(), -1);
+}
+
+std::size_t length_of(const std::string& text) { return text.size(); }
+
+TEST_F(graph_replays, inputs_whose_sizes_cannot_be_told_are_refused) {
+  using namespace offload::detail;
+  const auto graph = make_graph_recording();
+  const std::uint32_t in = record_input(*graph, typeid(std::string));
+  auto& function = call_of<std::decay_t<decltype(fn<&length_of>)>, std::string>::message::entry();
+  const std::uint32_t stage = record_call(*graph, 1, function, {{in, {}}});
+  const auto step = compile_graph(*graph, stage, {&slot_value<std::size_t>::decode, 1, {}});
+  const std::size_t sizes[] = {std::size_t{1} << 32U};
+  EXPECT_THROW(static_cast<void>(enter_replay(*step, {}, sizes)), call_error);
+  EXPECT_EQ(replays_in_flight(*step), 0U);
+  EXPECT_EQ(start_replay<std::size_t>(*step, {}, std::string("abc")).get(), 3U);
+  close_graph(*step);
+}
+
 TEST_F(graph_replays, detached_replays_end_by_themselves) {
   offload::graph g;
   auto step = g.compile(g.call(1, fn<&echo>, g.input<int>()), {.in_flight = 1});

@@ -1,8 +1,11 @@
 // Memory that runs out while a lock is held: the lock is given back, and the node goes on.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <new>
 #include <optional>
 
@@ -11,6 +14,7 @@
 #include "core/slot_table.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
+#include "ham/offload/detail/reverse_calls.hpp"
 
 namespace no_memory_test {
 
@@ -185,6 +189,84 @@ TEST_F(no_memory, for_an_error_in_a_batch) {
   EXPECT_EQ(told->second.size(), 2 * detail::batch_reply::head_bytes) << "both failed, without a text";
 }
 
+bytes batch_of_calls(std::uint32_t key, std::uint32_t count) {
+  bytes all;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (const std::uint32_t word : {key, 100 + i, std::uint32_t{4}, i}) {
+      const auto* const at = reinterpret_cast<const std::byte*>(&word);
+      all.insert(all.end(), at, at + 4);
+    }
+  }
+  return all;
+}
+
+TEST_F(no_memory, for_a_batch_that_has_waited) {
+  const std::uint32_t key = detail::call_of<fn_t<int (*)(int), &echo>, int>::message::entry().key();
+  world::peer& living = world_.listening();
+  bool failed = true;
+  for (long at = 0; failed; ++at) {
+    world::peer& caller = world_.listening();
+    caller.send({4, detail::no_reply, to_byte(wire_kind::batch)}, batch_of_calls(key, 4));
+    {
+      const detail::only_receiving sets_aside;
+      world_.step();
+    }
+    {
+      failing now(at);
+      world_.step();
+      failed = now.failed();
+    }
+    bool answered = false;
+    for (int i = 0; i < 10'000 && caller.open() && !answered; ++i) {
+      while (const auto got = caller.receive())
+        answered = answered || got->first.kind == to_byte(wire_kind::batch_reply);
+      world_.step();
+    }
+    EXPECT_TRUE(answered || !caller.open()) << "who called waits for ever, at " << at;
+    ASSERT_NO_FATAL_FAILURE(expect_works(living)) << at;
+  }
+}
+
+std::atomic<long> fails_at{-1};
+
+int leaves_no_memory(int) {
+  left = fails_at;
+  return 0;
+}
+
+/// On the thread of the context, which has none from its first call on.
+TEST_F(no_memory, for_a_batch_in_a_context) {
+  const std::uint32_t key = detail::call_of<fn_t<int (*)(int), &leaves_no_memory>, int>::message::entry().key();
+  const std::uint32_t context = world_.node().thread_contexts.open();
+  bytes in_it(4);
+  std::memcpy(in_it.data(), &context, 4);
+  const auto with_context = [&](const bytes& what) {
+    bytes all = in_it;
+    all.insert(all.end(), what.begin(), what.end());
+    return all;
+  };
+  for (const long at : {0, 1}) {  // the object, its room
+    fails_at = at;
+    world::peer& caller = world_.listening();
+    caller.send({key, 5, static_cast<std::uint8_t>(to_byte(wire_kind::call) | detail::in_context)},
+                with_context(bytes(4)));
+    bool told = false;
+    while (!told) {
+      world_.step();
+      while (const auto got = caller.receive()) told = told || got->first.call == 5;
+    }
+    caller.send({4, detail::no_reply, static_cast<std::uint8_t>(to_byte(wire_kind::batch) | detail::in_context)},
+                with_context(batch_of_calls(key, 4)));
+    bool answered = false;
+    while (caller.open() && !answered) {  // hangs if the process goes on without an answer
+      world_.step();
+      while (const auto got = caller.receive())
+        answered = answered || got->first.kind == to_byte(wire_kind::batch_reply);
+    }
+    EXPECT_EQ(answered, at == 1) << at;
+  }
+}
+
 TEST_F(no_memory, for_more_pending_calls) {
   detail::slot_table table(nullptr);
   {
@@ -234,6 +316,45 @@ TEST_F(no_memory, for_a_deadline) {
     }
     EXPECT_TRUE(peer.receive());
     EXPECT_THROW((void)call->get(), deadline_exceeded);
+  }
+}
+
+std::function<void()> inside;
+
+int calls_others(int) {
+  inside();
+  return 0;
+}
+
+/// A function that can be stopped keeps a list of the calls that it makes.
+TEST_F(no_memory, for_the_list_of_nested_calls) {
+  const std::uint32_t key = detail::call_of<fn_t<int (*)(int), &calls_others>, int>::message::entry().key();
+  world::peer& caller = world_.listening();
+  world::peer& called = world_.listening();
+  bool failed = true;
+  for (long at = 0; failed; ++at) {
+    bool run = false;
+    inside = [&] {
+      run = true;
+      std::optional<offload::future<int>> call;
+      {
+        failing now(at);
+        try {
+          call.emplace(offload::async(number_of(called), fn<&echo>, 1));
+        } catch (const std::bad_alloc&) {
+          EXPECT_TRUE(has_failed);
+        }
+        failed = now.failed();
+      }
+      EXPECT_EQ(call.has_value(), called.receive().has_value())
+          << "it was sent, and nobody holds its future, at " << at;
+      if (call) call->detach();
+    };
+    caller.send({key, static_cast<std::uint32_t>(200 + at),
+                 static_cast<std::uint8_t>(to_byte(wire_kind::call) | detail::stoppable)},
+                bytes(12));  // no limit of time, and the argument
+    world_.step();
+    ASSERT_TRUE(run);
   }
 }
 

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
+#include "base/clock.hpp"
+#include "core/node_loss.hpp"
 #include "offload/loopback_job.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/pool_state.hpp"
 
 using namespace ham;
 using namespace ham::test;
@@ -58,6 +63,58 @@ TEST_F(a_repeatable_call, is_not_sent_with_memory_of_a_process_that_another_one_
   EXPECT_NE(why.find("memory of a process of node 1"), std::string::npos) << why;
   EXPECT_EQ(result_of<int>(send(made(fn<&doubled>, 1), 1)), 2) << "the room of the refused call was given back";
   at_.numbers.set(1, 1, phase::up);
+}
+
+/// As a process answers whose device has failed.
+int ends_on_node_1() {
+  ++runs;
+  if (offload::this_node() != 1) return offload::this_node();
+  node_failure::details what;
+  what.node = 1;
+  throw detail::ending_failure("node 1 failed: its device did", what);
+}
+
+class a_repeatable_task : public a_repeatable_call {
+ protected:
+  /// Its only node, or the first of both, is about to be lost.
+  [[nodiscard]] offload::future<int> begin(std::vector<node_t> nodes) {
+    pool_ = offload::detail::make_pool_state(std::move(nodes), 1);
+    return offload::detail::future_access::make<int>(
+        start_repeatable(pool_, offload::detail::when_full::wait, made(fn<&ends_on_node_1>)));
+  }
+  [[nodiscard]] bool waits_for_the_loss() {
+    return eventually([this] {
+      at_.poll_once();
+      return at_.losses.next_ns() != base::never_ns;
+    });
+  }
+  std::shared_ptr<offload::detail::pool_state> pool_;
+};
+
+TEST_F(a_repeatable_task, may_be_the_last_owner_of_its_pool_when_no_node_is_left) {
+  auto result = begin({1});
+  pool_.reset();
+  ASSERT_TRUE(waits_for_the_loss());
+  at_.part_with(1, "its process died");
+  EXPECT_THROW(static_cast<void>(result.get()), node_failure);
+}
+
+TEST_F(a_repeatable_task, goes_to_another_node) {
+  auto result = begin({1, 2});
+  ASSERT_TRUE(waits_for_the_loss());
+  at_.part_with(1, "its process died");
+  EXPECT_EQ(result.get(), 2);
+  EXPECT_EQ(runs, 2);
+}
+
+TEST_F(a_repeatable_task, that_is_stopped_goes_nowhere) {
+  auto result = begin({1, 2});
+  ASSERT_TRUE(waits_for_the_loss());
+  EXPECT_TRUE(result.request_stop());
+  at_.part_with(1, "its process died");
+  EXPECT_THROW(static_cast<void>(result.get()), node_failure);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(pool_->pending(), 0U);
 }
 
 }  // namespace repeatable_call_test

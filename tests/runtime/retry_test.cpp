@@ -110,6 +110,30 @@ TEST_F(retried_call, does_not_wait_where_no_process_can_take_the_place) {
   EXPECT_FALSE(waits());
 }
 
+TEST_F(retried_call, that_is_stopped_is_not_repeated) {
+  at_.numbers.set(1, 1, phase::up);
+  auto result = offload::async(offload::retry(1, 3), idempotent(fn<&ends_on_node_1>));
+  ASSERT_TRUE(comes_to_wait());
+  EXPECT_TRUE(result.request_stop());
+  at_.numbers.set(1, 2, phase::up);
+  at_.part_with(1, "its process died");
+  EXPECT_THROW(static_cast<void>(result.get()), node_failure);
+  EXPECT_EQ(runs, 1);
+}
+
+TEST_F(retried_call, that_is_stopped_while_the_next_process_is_awaited_is_not_repeated) {
+  at_.numbers.set(1, 1, phase::up);
+  auto result = offload::async(offload::retry(1, 3), idempotent(fn<&ends_on_node_1>));
+  ASSERT_TRUE(comes_to_wait());
+  at_.numbers.set(1, 1, phase::restarting);
+  at_.part_with(1, "its process died");
+  EXPECT_FALSE(result.test());
+  EXPECT_TRUE(result.request_stop());
+  at_.numbers.set(1, 2, phase::up);
+  EXPECT_THROW(static_cast<void>(result.get()), node_failure);
+  EXPECT_EQ(runs, 1);
+}
+
 TEST(retried_call_of_a_runtime, settles_when_that_ends) {
   auto job = std::make_unique<runtime>(loopback(2));
   detail::engine& at = detail::current();

@@ -61,7 +61,8 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
   }
   const auto act = [&](int thread) {
     const auto here = job.use();
-    actor(what, max_threads * number + thread, steps / shape.threads, over, known, made, in).run();
+    actor(what, max_threads * number + thread, (steps + shape.threads - 1) / shape.threads, over, known, made, in)
+        .run();
   };
   std::vector<std::thread> others;
   for (int i = 1; i < shape.threads; ++i) others.emplace_back([&act, i] { act(i); });

@@ -22,7 +22,7 @@ class batch : private detail::batch_owner {
   batch& operator=(const batch&) = delete;
   ~batch() { submit(); }
 
-  /// Encodes one call into the batch. Errors as async.
+  /// Encodes one call into the batch. Errors as async; ham::call_error also for arguments of 4 GiB and more.
   template <class Callable, class... Args>
   requires(!detail::sends_pointers<Callable, Args...>) [[nodiscard]] auto add(Callable&& callable, Args&&... args)
       -> future<detail::result_of_call_t<Callable, Args...>> {
@@ -87,7 +87,7 @@ class batch : private detail::batch_owner {
 
   /// Claims a slot and makes room for a call, whose arguments are to be written to where the result points.
   [[nodiscard]] std::byte* begin_record(msg::handler_entry& function, detail::result_decoder decode, std::size_t size) {
-    const detail::batch_slot claimed = detail::begin_batched(at_, to_, function, decode, *this);
+    const detail::batch_slot claimed = detail::begin_batched(at_, to_, function, size, decode, *this);
     const std::size_t before = records_.size();
     HAM_TRY {
       records_.resize(before + record_head_bytes + size);

@@ -26,7 +26,8 @@ class graph;
 /// The first stage that throws ends the replay: its future fails with ham::stage_error, which names the stage and has
 /// what it threw. If a node of the graph is lost, all replays in flight fail with ham::node_failure, whose function()
 /// is the stage. The graph stays usable: when a supervised node was started again, the next replay installs its part
-/// there. Stages that have not begun when a replay fails do not run; those that run are not interrupted.
+/// there. Stages that have not begun when a replay fails do not run; those that run are not interrupted: a put or get
+/// uses its range on, until it has ended or, at the latest, the graph has gone.
 template <class Result, class... Inputs>
 class compiled_graph {
   static constexpr bool typed = sizeof...(Inputs) != 0;
@@ -49,7 +50,7 @@ class compiled_graph {
   };
 
   compiled_graph(compiled_graph&&) noexcept = default;
-  /// Waits for the replays of the graph that this one has held, as the destructor does.
+  /// Waits for what the graph that this one has held has begun, as the destructor does.
   compiled_graph& operator=(compiled_graph&& other) noexcept {
     if (this != &other) {
       close();
@@ -57,14 +58,17 @@ class compiled_graph {
     }
     return *this;
   }
-  /// Waits until all replays have settled, and makes progress. Their futures stay valid.
+  /// Waits until all replays have settled, and all transfers have ended that replays, also failed ones, have begun;
+  /// makes progress. Futures stay valid.
   ~compiled_graph() { close(); }
 
   /// Starts a replay. Inputs are copied before it returns. Blocks, and makes progress, while `in_flight` replays have
   /// not settled, queues to nodes are full, or a node is being started again. Stages of this node that need nothing but
   /// inputs run before it returns. request_stop() of the future fails the replay at once, with
-  /// ham::operation_cancelled, and tells the graph's nodes. Throws ham::call_error for
-  /// inputs that are not the graph's, ham::node_failure if one of its nodes is lost for good.
+  /// ham::operation_cancelled, and tells the graph's nodes. A replay that a function starts has the time that the
+  /// function has, and is stopped with it. Throws ham::call_error for inputs that are not the graph's, or take 4 GiB
+  /// and more, ham::node_failure if one of its nodes is lost for good, ham::buffer_error if a stage was recorded with
+  /// memory of a process that has died and was started again.
   template <class... Args>
   requires(!typed) [[nodiscard]] future<Result> operator()(const Args&... args) { return start({}, args...); }
   [[nodiscard]] future<Result> operator()(const Inputs&... args) requires(typed) { return start({}, args...); }
@@ -80,14 +84,15 @@ class compiled_graph {
   }
 
   /// step.within(10ms)(inputs...): a replay with a deadline from now, which also bounds the wait for room. When it
-  /// passes, the future fails with ham::deadline_exceeded, and stages that have not begun do not run.
+  /// passes, the future fails with ham::deadline_exceeded, and stages that have not begun do not run. The range of a
+  /// put or get that has begun is in use still, at the longest until the graph has gone.
   template <class Rep, class Period>
   [[nodiscard]] bounded within(std::chrono::duration<Rep, Period> time, std::stop_token token = {}) {
     const std::int64_t deadline_ns = detail::time_from_now(time);
     return {*this, {deadline_ns == INT64_MAX ? 0 : deadline_ns, std::move(token), detail::when_full::wait}};
   }
   /// step.stoppable(token)(inputs...): a stop of the token is one of the replay. Nodes to which the queue is full are
-  /// told when this one makes progress next.
+  /// told when this one makes progress next. Ranges of transfers that have begun are in use still, as after a deadline.
   [[nodiscard]] bounded stoppable(std::stop_token token) {
     return {*this, {0, std::move(token), detail::when_full::wait}};
   }

@@ -149,8 +149,9 @@ class future {
   /// with ham::operation_cancelled, `not_run`. One that runs is told if it goes to a stoppable() destination, or to one
   /// with a deadline or a token; the future then settles as `how` says. A call to any other destination that has begun,
   /// or waits in the main queue of a node that executes another one, goes on: it can be taken back only while it waits
-  /// here, or for a context, the thread pool or a device. False: it has settled already, waits in a batch that is not
-  /// sent yet, or is not a call: a transfer, what then() gives.
+  /// here, or for a context, the thread pool or a device. A call that is repeated (retry(), idempotent tasks of pools)
+  /// is not sent again: if its process is lost, the future fails with that. False: it has settled already, waits in a
+  /// batch that is not sent yet, or is not a call: a transfer, what then() gives.
   bool request_stop(offload::when_stopped how = offload::when_stopped::after_answer) noexcept {
     return slot_ != nullptr && !slot_->settled() && detail::request_stop(*slot_, how);
   }

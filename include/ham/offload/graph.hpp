@@ -55,7 +55,9 @@ class graph {
 
   /// A call on `node`: as offload::async, but that arguments may be inputs and results of earlier stages. Those have
   /// the parameter's type, or are a std::vector or std::string for a view of one; other arguments are encoded now, and
-  /// are the same in every replay. The call runs under the policy of its callable, when all that it needs is there.
+  /// are the same in every replay. The call runs under the policy of its callable, when all that it needs is there. If
+  /// an argument is memory (a buffer_ptr, a buffer_span, a range of them) of a process that dies and is started again,
+  /// replays throw ham::buffer_error: make it an input.
   template <class Callable, class... Args>
   auto call(node_number node, const Callable& callable, Args&&... args)
       -> graph_value<typename detail::graph_plan_of<Callable, Args...>::result_type> {
@@ -83,7 +85,7 @@ class graph {
   }
 
   /// offload::put of this node: all elements of `source`, as they are when the stage begins. They and the target's
-  /// memory must stay as long as the graph is replayed.
+  /// memory must stay until the compiled graph has gone: also a replay that has failed may have begun it.
   template <class Range, class Memory>
   requires detail::fills<Range, Memory> graph_value<void> put(Range&& source, const Memory& target) {
     static_assert(detail::outlives_statement<Range>,
@@ -97,7 +99,8 @@ class graph {
     return transfer("put", [source, target, count] { return offload::put(source, target, count); });
   }
 
-  /// offload::get of this node, into memory that must stay as long as the graph is replayed.
+  /// offload::get of this node, into memory that must stay until the compiled graph has gone: also when a replay has
+  /// failed, what it has begun may go on writing there.
   template <class Range, class Memory>
   requires detail::filled_from<Range, Memory> graph_value<void> get(const Memory& source, Range&& target) {
     static_assert(detail::outlives_statement<Range>,

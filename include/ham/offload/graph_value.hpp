@@ -22,8 +22,9 @@ class graph_value {
  public:
   using value_type = Result;  ///< what the stage gives; void for stages that give nothing
 
-  /// The stage begins after these have ended, beside those whose results it uses. Gives the value itself. Throws
-  /// ham::config_error if they are of another graph, or this is an input.
+  /// The stage begins after these have ended, beside those whose results it uses; a repeat with its first iteration.
+  /// Gives the value itself. Throws ham::config_error if they are of another graph, this is an input, or this is a
+  /// repeat and they are of its body.
   template <class... Others>
   const graph_value& after(const graph_value<Others>&... others) const {
     (detail::expect_same_graph(of_, others.of_), ...);

@@ -134,7 +134,8 @@ template <class Message, class Operation, class Core, class... Values>
 }  // namespace detail
 
 /// Calls `callable(args...)` on all nodes of a group, and returns at once with a future of what they answer: for each
-/// node its result, or the error with which it has failed. The future itself fails only if an answer cannot be read.
+/// node its result, or the error with which it has failed. The future itself fails only if an answer cannot be read, or
+/// with ham::operation_cancelled if the token of the group was stopped before the call.
 /// Arguments are copied before it returns. Any thread. Blocks while the queues to the nodes that the caller sends to
 /// are full, at most until the deadline. The results of the nodes behind one node travel in one message, which must not
 /// be longer than it may be. future::request_stop stops the call on all nodes if it goes to a stoppable() group, or to
@@ -214,7 +215,9 @@ template <class Callable, class Op, class... Args>
 // ---- memory
 
 /// Memory for `count` elements on each node of a group, in the order of the group. Blocks. Throws group_error if that
-/// fails anywhere; then nothing stays allocated.
+/// fails anywhere; then what the nodes have answered is freed. What a node allocates without an answer that is still
+/// awaited (one that came after the deadline, or after a stop with when_stopped::at_once; one of a node that was lost
+/// on the way) stays until the process of that node ends.
 template <detail::transferable Element>
 [[nodiscard]] std::vector<buffer_ptr<Element>> allocate_all(const group_destination& to, std::size_t count);
 

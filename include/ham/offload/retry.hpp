@@ -4,12 +4,14 @@
 //   auto result = offload::async(offload::retry(1, 3), idempotent(fn<&solve>), problem);
 #pragma once
 
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "ham/msg/idempotent.hpp"
 #include "ham/offload/detail/pool_calls.hpp"
 #include "ham/offload/future.hpp"
+#include "ham/offload/stop.hpp"
 
 namespace ham::inline v1::offload {
 
@@ -36,6 +38,29 @@ class retried_destination {
   return {where, times};
 }
 
+/// The same with a stop token: taken by async and sync.
+class stoppable_retried_destination {
+ public:
+  /// As retry(to, times).
+  stoppable_retried_destination(stoppable_destination to, unsigned times) noexcept
+      : to_(std::move(to)), times_(times) {}
+  /// The destination of every attempt, without the token.
+  [[nodiscard]] retried_destination where() const noexcept { return {to_.where(), times_}; }
+  /// Stops the calls that are sent to this destination.
+  [[nodiscard]] const std::stop_token& token() const noexcept { return to_.token(); }
+  /// When the futures of running calls settle that it stops.
+  [[nodiscard]] when_stopped how() const noexcept { return to_.how(); }
+
+ private:
+  stoppable_destination to_;
+  unsigned times_;
+};
+
+/// `where` with a token, as of within(node, time, token): it stops the attempt that is under way, and no other follows.
+[[nodiscard]] inline stoppable_retried_destination retry(stoppable_destination where, unsigned times) noexcept {
+  return {std::move(where), times};
+}
+
 namespace detail {
 
 /// Sends it; gives the slot of its result. Throws as async.
@@ -46,6 +71,9 @@ namespace detail {
 /// As async and sync to a destination, for callables within idempotent(): calls that may have run are repeated, too.
 /// The future fails with the first loss after which the call may have run, else with the first one, when no repetition
 /// is left or no process. Arguments are copied into the message, which is kept until the future settles.
+/// future::request_stop stops the attempt that is under way, as it would stop that call alone, and no other follows: if
+/// the process of a stopped attempt is lost, or was while the next one is awaited, the future fails with that loss,
+/// once it is known whether there is another process.
 template <class Callable, class... Args>
 [[nodiscard]] auto async(const retried_destination& to, const Callable& callable, const Args&... args)
     -> future<detail::result_of_call_t<Callable, const Args&...>> {
@@ -59,6 +87,22 @@ template <class Callable, class... Args>
   else [[maybe_unused]]
     typename plan::report error;
   return detail::future_access::make<result>(slot);
+}
+/// The same; the token of `to` stops the call. Throws std::bad_alloc besides.
+template <class Callable, class... Args>
+[[nodiscard]] auto async(const stoppable_retried_destination& to, const Callable& callable, const Args&... args)
+    -> future<detail::result_of_call_t<Callable, const Args&...>> {
+  if (to.token().stop_requested())
+    return detail::future_access::make<detail::result_of_call_t<Callable, const Args&...>>(
+        detail::stop_link::stopped_slot(detail::engine_for(to.where().where()), to.where().where().node));
+  auto started = offload::async(to.where(), callable, args...);
+  detail::stop_link::attach(*detail::future_access::slot(started), to.token(), to.how());
+  return started;
+}
+template <class Callable, class... Args>
+auto sync(const stoppable_retried_destination& to, const Callable& callable, const Args&... args)
+    -> detail::result_of_call_t<Callable, const Args&...> {
+  return offload::async(to, callable, args...).get();
 }
 template <class Callable, class... Args>
 auto sync(const retried_destination& to, const Callable& callable, const Args&... args)

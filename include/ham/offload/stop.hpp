@@ -149,9 +149,10 @@ template <class Callable, class... Args>
 
 /// For a function that hangs and never asks: kills the process that executes the call (SIGKILL), with everything else
 /// that it does. The node is lost: this future and all others of the node settle with ham::node_failure, its memory and
-/// objects are gone, its number is not used again. False: the future has settled, or is not valid. Does not wait. Only
-/// targets of this machine that this node has started; else throws ham::call_error, and std::system_error if the
-/// system refuses.
+/// objects are gone. A supervised node is started again, and its number is that of the new process then; another number
+/// is not used again. False: the future has settled, or is not valid. Does not wait. Only targets of this machine that
+/// this node has started, and futures of calls to one node: not of groups, graphs, retry(), repeatable tasks of pools,
+/// transfers or then(). Else throws ham::call_error, and std::system_error if the system refuses.
 template <class Result>
 bool kill_call(const future<Result>& of) {
   ham::detail::call_slot* const slot = detail::future_access::slot(of);

@@ -26,11 +26,15 @@ struct supervision {
   std::chrono::nanoseconds within = std::chrono::minutes(1);
   /// Longer than any call should take: when the oldest call of the host to the node has had no answer for so long, and
   /// there was no this_call::heartbeat() either, its process is killed, and started again. The time counts from when
-  /// the call was sent. A device that finishes elements of a map gives a sign with each. 0: calls may take as long as
-  /// they like. Pings are no calls here. Use tenths of a second and more.
+  /// the call is seen to be the oldest: soon after it was sent, or the one before was answered, so that the wait in a
+  /// queue of the node belongs to it. A device that finishes elements of a map gives a sign with each, a node that
+  /// copies memory to others with each 64 MiB (without a deadline). 0: calls may take as long as they like. Pings are
+  /// no calls here, nor are calls of groups to a node that passes them on to others, whose answers it awaits: give
+  /// those a deadline. Use tenths of a second and more.
   std::chrono::nanoseconds hang_after{0};
-  /// Rebuilds what calls need, before any other call reaches the new process. Called on a thread of the library, for
-  /// one node at a time; its own calls to the number reach the new process, those of its continuations wait until it
+  /// Rebuilds what calls need, before any other call reaches the new process. Called on a thread of the library, one
+  /// for each restart: for nodes that die together it may run on several threads at once, for one node it does not. Its
+  /// own calls to the number reach the new process, those of its continuations wait until it
   /// has returned. If it throws, that process is ended, and this counts as its death. If the job ends meanwhile, its
   /// calls fail, and the end of the job waits until it has returned.
   std::function<void(const respawned& fresh)> on_respawn{};
@@ -45,9 +49,11 @@ struct supervision {
 /// - Calls that were pending when the process died fail as ever, with ham::node_failure and what is known of whether
 ///   they have run. Nothing is repeated, unless it is called by retry().
 /// - Handles of the process that has died (buffers, contexts, remote objects) are never those of the new one: to use
-///   one throws ham::node_failure that says so, or ham::object_error; a call that has memory of it as an argument
-///   throws ham::buffer_error, and is not sent. Each process has a number of its own, which
-///   handles have as their node: at first the supervised one, later others.
+///   one throws ham::node_failure that says so, or ham::object_error; a call that has memory of it as an argument (a
+///   buffer_ptr, a buffer_span, a range of them; also one that a graph has recorded) throws ham::buffer_error, and is
+///   not sent. Handles within other arguments, such as members of structs, are not found: they name memory that is
+///   gone. Each process has a number of its own, which handles have as their node: at first the supervised one, later
+///   others.
 /// - When the limit is reached, the node is given up: calls to it throw ham::node_failure (not_run) that lists why its
 ///   processes have ended. So does a line on stderr, and offload::on_event.
 ///

@@ -199,9 +199,9 @@ struct batch_slot {
   std::uint32_t key = 0;
 };
 /// Claims a slot and the key for one call of a batch to `to`; connects if need be, until the deadline of `to`. Throws
-/// ham::deadline_exceeded, ham::call_error, ham::node_failure.
+/// ham::deadline_exceeded, ham::call_error, also if `size`, of its arguments, has more than 32 bits, ham::node_failure.
 [[nodiscard]] batch_slot begin_batched(engine& at, const destination& to, msg::handler_entry& function,
-                                       result_decoder decode, batch_owner& owner);
+                                       std::size_t size, result_decoder decode, batch_owner& owner);
 /// Sends `count` records of (key, call id, size, arguments) as one message. If that cannot be done, the slots settle
 /// with the error.
 void send_batch(engine& at, const destination& to, std::span<const std::byte> records, std::uint32_t count,

@@ -30,6 +30,7 @@ inline constexpr std::uint32_t no_stage = UINT32_MAX;
 struct graph_argument {
   std::uint32_t value = no_stage;
   std::vector<std::byte> bytes{};  ///< where there is no such stage
+  std::vector<node_t> handles{};   ///< the processes of memory that it names; stays here
   HAM_FIELDS(value, bytes)
 };
 
@@ -62,6 +63,8 @@ template <class Value>
   msg::writer to(made.bytes.data(), made.bytes.size());
   msg::encode(to, value);
   to.expect_full();
+  if constexpr (ham::detail::holds_memory_handles<Value>)
+    ham::detail::for_handles_in(value, [&made](node_t process) { made.handles.push_back(process); });
   return made;
 }
 
@@ -104,7 +107,7 @@ void check_inputs(const graph_replays& of, std::span<const std::type_info* const
 /// Waits until fewer replays than the graph allows are in flight. Throws ham::node_failure.
 [[nodiscard]] replay_ticket enter_replay(graph_replays& of, const replay_options& how,
                                          std::span<const std::size_t> sizes);
-void send_replay(graph_replays& of, const replay_ticket& entered, const replay_options& how);
+void send_replay(graph_replays& of, const replay_ticket& entered);
 /// Its inputs could not be encoded: nothing is sent, and its slot is given back.
 void abandon_replay(graph_replays& of, const replay_ticket& entered) noexcept;
 /// Waits for all replays, and frees what nodes have of the graph.
@@ -122,7 +125,7 @@ class entered_replay {
     if (of_ != nullptr) [[unlikely]]
       abandon_replay(*of_, what_);
   }
-  void send(const replay_options& how) { send_replay(*std::exchange(of_, nullptr), what_, how); }
+  void send() { send_replay(*std::exchange(of_, nullptr), what_); }
 
  private:
   graph_replays* of_;
@@ -148,7 +151,7 @@ template <class Result, class... Args>
       at += size;
     };
     (encode_one(args), ...);
-    replay.send(how);
+    replay.send();
   }
   return future_access::make<Result>(entered.slot);
 }

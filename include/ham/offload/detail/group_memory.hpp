@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "ham/offload/group.hpp"
+#include "ham/offload/supervise.hpp"
 
 namespace ham::inline v1::offload {
 
@@ -53,6 +55,7 @@ template <class Element>
   for (std::size_t begin = 0; begin == 0 || begin < data.size(); begin += step) {
     const std::span<const Element> part = data.subspan(begin, step < data.size() - begin ? step : data.size() - begin);
     parts.push_back(async_all(all, fn<&store_broadcast<Element>>, to, static_cast<std::uint64_t>(begin), part));
+    this_call::heartbeat();  // this may be within one call to this node, which may take long
   }
   if (parts.size() == 1) return std::move(parts.front());
   return when_all(std::move(parts)).then([nodes = all.nodes()](std::vector<future<group_result<void>>> settled) {
@@ -62,9 +65,17 @@ template <class Element>
 /// Runs on the node of the first buffer.
 template <class Element>
 void broadcast_from_here(buffer_ptr<Element> from, std::uint64_t count, const std::vector<buffer_ptr<Element>>& to) {
+  constexpr std::chrono::milliseconds interval(20);
+  constexpr std::size_t step = (std::size_t{64} << 20) / sizeof(Element) + 1;
   std::vector<Element> data(count);
-  offload::get_sync(from, data.data(), count);
-  broadcast_span(std::span<const Element>(data), to).get().values();
+  for (std::size_t begin = 0; begin < data.size(); begin += step) {
+    const std::size_t left = data.size() - begin;
+    offload::get_sync(from + begin, data.data() + begin, left < step ? left : step);
+    this_call::heartbeat();
+  }
+  auto sent = broadcast_span(std::span<const Element>(data), to);
+  while (!sent.wait_for(interval)) this_call::heartbeat();
+  sent.get().values();
 }
 
 }  // namespace detail
