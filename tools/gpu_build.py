@@ -1,6 +1,7 @@
-"""Builds the library and the programs of tools/gpu-check for the GPU of this machine."""
+"""The GPU of this machine; builds the library and the programs of tools/gpu-check for it."""
 import os
 import pathlib
+import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -15,6 +16,23 @@ def run(command, seconds, **more):
 def expect(done, what):
     if done.returncode != 0:
         raise RuntimeError(f"{what} has failed: {(done.stderr or done.stdout).strip()[-2000:]}")
+
+
+def query(fields):
+    """What nvidia-smi says of the first GPU, or None."""
+    try:
+        done = run(["nvidia-smi", "-i", "0", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"], 20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0 or not done.stdout.strip():
+        return None
+    return [one.strip() for one in done.stdout.strip().splitlines()[0].split(",")]
+
+
+def find_nvcc():
+    """The compiler for device code, or None."""
+    places = (os.environ.get("NVCC"), "nvcc", "/usr/local/cuda/bin/nvcc")
+    return next((path for path in map(shutil.which, filter(None, places)) if path), None)
 
 
 class objects:

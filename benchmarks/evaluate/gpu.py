@@ -5,42 +5,30 @@ Without a GPU, or without nvcc, it builds nothing. Programs that cannot be built
 """
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join("build", "gpu-check")  # in the repository; that of tools/gpu-check, which builds the same
-QUERY_S = 20
+sys.path.append(os.path.join(SOURCE, "tools"))
+
+import gpu_build  # noqa: E402
 
 
 def capability():
     """Compute capability of the first GPU, like "9.0"; empty if there is none."""
-    try:
-        done = subprocess.run(["nvidia-smi", "-i", "0", "--query-gpu=compute_cap", "--format=csv,noheader"], capture_output=True, text=True,
-                              timeout=QUERY_S, check=False, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    lines = done.stdout.split()
-    return lines[0] if done.returncode == 0 and lines else ""
-
-
-def nvcc():
-    """The compiler for device code, or None."""
-    places = (os.environ.get("NVCC"), "nvcc", "/usr/local/cuda/bin/nvcc")
-    return next((path for path in map(shutil.which, filter(None, places)) if path), None)
+    found = gpu_build.query(["compute_cap"])
+    return found[0] if found else ""
 
 
 def main():
     found = capability()
     if not found:
         return 0
-    compiler = nvcc()
+    compiler = gpu_build.find_nvcc()
     if compiler is None:
         print("evaluate: there is a GPU, and no nvcc: nothing is measured on it (install the CUDA toolkit, or name nvcc in NVCC)")
         return 0
-    sys.path.insert(0, os.path.join(SOURCE, "tools"))
-    import gpu_build
     try:
         folder = pathlib.Path(SOURCE, FOLDER)
         folder.mkdir(parents=True, exist_ok=True)

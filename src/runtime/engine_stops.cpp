@@ -46,8 +46,8 @@ void engine::stop_if(std::uint32_t call, std::optional<offload::when_stopped> ho
   held_replay replay;
   waits.lock();
   if (call_slot* const slot = calls.find(call)) {
-    const bool is_it = made == nullptr || *made == nested_call::of(*slot);
-    if (slot->function == nullptr && !slot->settled() && is_it) replay = graphs.replay_of(*slot);
+    if (slot->function == nullptr && !slot->settled() && (made == nullptr || *made == nested_call::of(*slot)))
+      replay = graphs.replay_of(*slot);
     stop_locked(*slot, call, how, made);
   }
   waits.unlock();

@@ -25,27 +25,21 @@ class retried_call final : ham::detail::continuation {
     engine& at = engine_for(task->to_);
     call_slot& target = *make_local_slot(at);
     task->target_ = &target;
+    if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
     try {
       list_repeated(target, task->what_);
+      for (bool sent = false; !sent;) {
+        try {
+          task->send(at);
+          sent = true;
+        } catch (const node_failure&) {
+          if (!task->goes_on(at)) throw;
+        }
+      }
     } catch (...) {
+      unlist_repeated(target);
       at.calls.cancel(target);
       throw;
-    }
-    if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
-    for (bool sent = false; !sent;) {
-      try {
-        task->send(at);
-        sent = true;
-      } catch (const node_failure&) {
-        if (task->goes_on(at)) continue;
-        unlist_repeated(target);
-        at.calls.cancel(target);
-        throw;
-      } catch (...) {
-        unlist_repeated(target);
-        at.calls.cancel(target);
-        throw;
-      }
     }
     retried_call& sent = *task.release();
     attach(*sent.call_, &sent);

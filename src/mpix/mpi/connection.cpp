@@ -85,8 +85,8 @@ int connection::call(int root, const kernel_calls* calls, std::uint32_t flags, b
     acknowledge();
     if (ended_) {
       send_end_directly();
-    } else {  // children take the calls of all roots in the order of their tickets, and another root may know of no
-              // crash
+    } else {
+      // Children take the calls of all roots in the order of their tickets, and another root may know of no crash.
       header.flags = 0;
       outbox_.send_batch(pack({}, header), 0, control_);
     }
