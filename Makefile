@@ -13,7 +13,7 @@ empty :=
 space := $(empty) $(empty)
 # A helper of VEO that `make cross ISA=aarch64` has built is tested, too.
 FOREIGN_AVEORUN := $(wildcard build/aarch64/libexec/aveorun)
-BENCH ?= latency placement rate bandwidth transfers blocks values startup idle scale overlap relay threads stops respawn groups graphs traces tcp protocols openmp veo veo-offload kernels mpi
+BENCH ?= latency placement rate bandwidth transfers blocks values startup idle scale overlap relay threads stops senders event-loop pool respawn groups graphs traces tcp protocols openmp veo veo-offload kernels mpi
 BENCH_ARGS ?=
 # Whether what HAM is compared with is built, too; said each time, so that nothing is left in CMake's cache by `make evaluate`.
 HAM_PEERS ?= OFF

@@ -63,6 +63,9 @@ namespace ham::inline v1::bench {
 /// empty call; what a poll costs.
 [[nodiscard]] report run_stops(const settings& how);
 
+/// Empty calls made as senders, beside the same calls made with async.
+[[nodiscard]] report run_senders(const settings& how);
+
 /// From kill -9 of a supervised target to the first answer of its successor, 143 times a round; what the host holds
 /// before and afterwards.
 [[nodiscard]] report run_respawn(const settings& how);

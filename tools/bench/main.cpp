@@ -51,6 +51,7 @@ constexpr benchmark benchmarks[] = {
     {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
     {"pool", "short tasks on a pool of two targets", run_pool},
     {"stops", "from a stop to the answer of a function that polls its token", run_stops},
+    {"senders", "an empty call made as a sender, beside async", run_senders},
     {"respawn", "from the death of a supervised target to the next answer", run_respawn},
     {"groups", "one call for 1 to 256 targets along a tree", run_groups},
     {"graphs", "replays of recorded graphs beside the calls that they take the place of", run_graphs},

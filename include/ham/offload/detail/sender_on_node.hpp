@@ -52,6 +52,15 @@ struct sender_access {
   [[nodiscard]] static engine& runtime(const Other&) {
     return current();
   }
+  /// Begins what a sender of HAM would when its operation is started; throws what async throws.
+  template <class Bound>
+  [[nodiscard]] static future<typename Bound::result_type> begin(const call_sender<Bound>& of) {
+    return start_call<Bound>(of.to_, when_full::wait, of.call_);
+  }
+  template <class Result>
+  [[nodiscard]] static future<Result> begin(future_sender<Result>&& of) noexcept {
+    return std::move(of.of_);
+  }
 };
 
 /// What connect() of schedule() gives, which does not compile.

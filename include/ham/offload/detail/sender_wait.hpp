@@ -14,6 +14,7 @@
 #include "ham/offload/detail/local_result.hpp"
 #include "ham/offload/detail/sender_names.hpp"
 #include "ham/offload/detail/sender_on_node.hpp"
+#include "ham/offload/detail/sender_operation.hpp"
 #include "ham/offload/future.hpp"
 
 namespace ham::inline v1::offload::detail::inline HAM_SENDERS {
@@ -96,6 +97,48 @@ struct waiting_receiver {
   void set_stopped() noexcept { of->finish(); }
   [[nodiscard]] wait_env get_env() const noexcept { return {}; }
 };
+
+/// Senders of HAM that are no part of another one: a future is all that it takes to wait for them.
+template <class Sender>
+concept is_call_or_future = requires(Sender&& sender) {
+  sender_access::begin(static_cast<Sender&&>(sender));
+};
+
+template <class Result>
+struct values_of : std::type_identity<std::tuple<std::decay_t<Result>>> {};
+template <>
+struct values_of<void> : std::type_identity<std::tuple<>> {};
+
+/// The outcome of a future, as of the operation of its sender.
+template <class Result>
+[[nodiscard]] auto wait_for_future(future<Result> of) -> std::optional<typename values_of<Result>::type> {
+  of.wait();
+  if (future_access::slot(of)->has_failed()) [[unlikely]] {
+    outcome_of<Result> taken = outcome_in(of);
+    if (says_cancelled(taken.error)) return std::nullopt;
+    rethrow(std::move(taken.error));
+  }
+  if constexpr (std::is_void_v<Result>) {
+    of.get();
+    return std::tuple<>();
+  } else {
+    return std::tuple<std::decay_t<Result>>(of.get());
+  }
+}
+
+template <class Sender>
+requires is_call_or_future<Sender>
+[[nodiscard]] auto wait_for_sender(Sender&& sender) {
+  decltype(sender_access::begin(static_cast<Sender&&>(sender))) begun;
+  std::exception_ptr why;
+  HAM_TRY { begun = sender_access::begin(static_cast<Sender&&>(sender)); }
+  HAM_CATCH_ALL { why = std::current_exception(); }
+  if (why != nullptr) [[unlikely]] {
+    if (says_cancelled(why)) return decltype(wait_for_future(std::move(begun)))();
+    rethrow(std::move(why));
+  }
+  return wait_for_future(std::move(begun));
+}
 
 template <class Sender>
 [[nodiscard]] auto wait_for_sender(Sender&& sender) -> std::optional<typename waited_for<Sender>::type> {
