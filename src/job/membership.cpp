@@ -265,6 +265,10 @@ node_t membership::add(const offload::target_program& program, std::int64_t dead
 void membership::remove(node_t node, std::chrono::milliseconds timeout) {
   if (node == 0) throw config_error("the host cannot be removed; leave main to end the job");
   const node_t number = host_.numbers.number_of(node);
+  {
+    std::lock_guard guard(groups_mutex_);
+    groups_.erase(number);  // before anything else: from here on nobody can supervise it again
+  }
   const bool supervised = supervisor_.supervises(number);
   const node_t process = supervised ? supervisor_.release(number) : node;
   constexpr const char* why = "it was removed from the job";
@@ -276,7 +280,6 @@ void membership::remove(node_t node, std::chrono::milliseconds timeout) {
     });
   }
   std::lock_guard guard(groups_mutex_);
-  groups_.erase(number);
   groups_.erase(process);
   started_.outputs().forget(number);
 }

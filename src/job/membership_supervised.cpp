@@ -68,6 +68,14 @@ void membership::supervise(node_t node, offload::supervision how) {
       throw config_error("node " + std::to_string(number) + " cannot be supervised (" + why_not_supervised(number));
   }
   supervisor_.supervise(number, std::move(how));
+  {
+    std::lock_guard guard(groups_mutex_);
+    if (groups_.contains(number)) return;
+  }
+  supervisor_.release(number);  // the removal may have been through with that
+  throw config_error("node " + std::to_string(number) +
+                     " cannot be supervised (it was removed from the job meanwhile); add another one with "
+                     "offload::add_node");
 }
 
 /// What is kept for those who want to reach it.
