@@ -100,7 +100,7 @@ int veo_get_thr_ctxt_stacksize(struct veo_thr_ctxt_attr* attr, size_t* bytes);
 /** An empty list, to be freed by veo_args_free; NULL if there is no memory. */
 struct veo_args* veo_args_alloc(void);
 /** Setters replace what `index` had; indices may come in any order. 0, or -1 with EINVAL (no list, or an index below 0
- * or from VEO_MAX_NUM_ARGS on) or ENOMEM. */
+ * or from 4096 on; portable programs stay below VEO_MAX_NUM_ARGS) or ENOMEM. */
 int veo_args_set_i64(struct veo_args* args, int index, int64_t value);
 int veo_args_set_u64(struct veo_args* args, int index, uint64_t value);
 int veo_args_set_i32(struct veo_args* args, int index, int32_t value);
@@ -114,7 +114,7 @@ int veo_args_set_float(struct veo_args* args, int index, float value);
 /** The kernel gets a pointer to a copy of `len` bytes. IN and INOUT are copied at the call; INOUT and OUT come back
  * before the request has finished. */
 int veo_args_set_stack(struct veo_args* args, enum veo_args_intent intent, int index, char* buf, size_t len);
-/** The kernel gets the pointer with its tag. */
+/** The kernel gets the pointer with its tag if its library uses veo_hmem.h, else the address. */
 int veo_args_set_hmem(struct veo_args* args, int index, void* pointer);
 void veo_args_clear(struct veo_args* args);
 void veo_args_free(struct veo_args* args);

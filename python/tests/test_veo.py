@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import weakref
 
 import numpy as np
 
@@ -16,6 +17,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = """
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
+uint64_t hold(volatile uint64_t* flag) { while (*flag == 0) usleep(200); return *flag; }
+uint64_t fill(uint64_t* to, volatile uint64_t* flag) { hold(flag); *to = 5; return 0; }
 double scale(double factor, double* x, int64_t n) { double s = 0; for (int64_t i = 0; i < n; ++i) s += x[i] *= factor; return s; }
 float third(float x) { return x / 3; }
 int minus(int a, unsigned char b) { return a - b; }
@@ -119,6 +123,81 @@ class Veo(unittest.TestCase):
         veo.VEO_HMEM.hmemcpy(y, tagged, 8)
         self.assertEqual(y[0], 7)
         self.proc.free_hmem(tagged)
+
+    def held(self, ctxt):
+        """A context whose kernel runs until the function is called."""
+        flag = self.proc.alloc_mem(8)
+        self.proc.write_mem(flag, bytes(8), 8)
+        self.lib.hold.args_type("uint64_t *")
+        self.lib.hold(ctxt, flag)
+        return flag, lambda: self.proc.write_mem(flag, np.array([1]), 8)
+
+    def test_dropped_requests(self):
+        """Buffers stay until the transfers are done, whatever the program forgets."""
+        ctxt = self.proc.open_context()
+        addr = self.proc.alloc_mem(1 << 20)
+        for end in (ctxt.context_sync, lambda: ctxt.async_read_mem(bytearray(8), addr, 8).wait_result()):
+            flag, go_on = self.held(ctxt)
+            buffers = [np.zeros(1 << 17), np.zeros(1 << 17), np.zeros(1)]
+            refs = [weakref.ref(one) for one in buffers]
+            ctxt.async_write_mem(addr, buffers[0], 1 << 20)
+            ctxt.async_read_mem(buffers[1], addr, 1 << 20)
+            self.lib.fill.args_type("uint64_t *", "uint64_t *")
+            self.lib.fill(ctxt, veo.OnStack(buffers[2], inout=veo.INTENT_OUT), flag)
+            del buffers
+            gc.collect()
+            alive = [one() is not None for one in refs]
+            go_on()
+            end()
+            self.assertTrue(all(alive), "while it runs")
+            self.assertTrue(all(one() is None for one in refs), "afterwards")
+            self.proc.free_mem(flag)
+
+    def test_dropped_contexts(self):
+        """The finalizer lets requests finish, and closes."""
+        ctxt = veo.VeoCtxt(self.proc)
+        self.assertNotIn(ctxt, self.proc.context)
+        handle = ctxt._ctxt
+        flag, go_on = self.held(ctxt)
+        y = np.zeros(1)
+        ctxt.async_read_mem(y, flag, 8)
+        go_on()
+        del ctxt
+        gc.collect()
+        self.assertEqual(veo._veo.lib.veo_get_context_state(handle), veo.STATE_EXIT)
+        self.assertEqual(y.view(np.int64)[0], 1)
+        ctxt = self.proc.open_context()
+        self.assertEqual(self.proc.context, [self.ctxt, ctxt])
+        request = ctxt.async_write_mem(flag, y, 8)
+        ctxt.context_close()
+        ctxt.context_close()
+        self.assertEqual(self.proc.context, [self.ctxt])
+        for use in (request.wait_result, lambda: ctxt.async_read_mem(y, flag, 8)):
+            with self.assertRaises(RuntimeError):
+                use()
+        self.assertIsNone(self.lib.hold(ctxt, flag))
+
+    def test_failures(self):
+        with self.assertRaises(RuntimeError):
+            self.proc.set_proc_identifier(4096, 16)
+        with self.assertRaises(RuntimeError):
+            veo.VEO_HMEM.get_proc_handle_from_hmem(4096)
+        ident = self.proc.proc_identifier()
+        tagged = self.proc.set_proc_identifier(4096, ident)
+        self.assertEqual(veo.VEO_HMEM.get_proc_handle_from_hmem(tagged), self.proc._proc_handle)
+        self.proc.proc_destroy()
+        for use in (self.proc.proc_identifier, lambda: veo.VEO_HMEM.get_proc_handle_from_hmem(tagged),
+                    self.proc.open_context, lambda: self.proc.free_mem(8), lambda: self.proc.read_mem(bytes(8), 8, 8),
+                    lambda: self.lib.get_symbol("new"), lambda: self.proc.load_library(self.name)):  # fmt: skip
+            with self.assertRaises(RuntimeError):
+                use()
+
+    def test_symbols(self):
+        """An attribute is a function, whatever get_symbol has found."""
+        addr = self.lib.get_symbol("minus")
+        self.assertEqual((self.lib.symbol[b"minus"], self.lib.minus.addr), (addr, addr))
+        self.assertIs(self.lib.minus, self.lib.find_function("minus"))
+        self.assertIs(self.lib.func[b"minus"], self.lib.minus)
 
     def test_arrays_in_fortran_order(self):
         x = np.asfortranarray(np.arange(6, dtype=np.float64).reshape(2, 3))  # in memory: 0 3 1 4 2 5

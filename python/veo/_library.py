@@ -21,6 +21,7 @@ ffi.cdef(
     uint64_t veo_get_sym(struct veo_proc_handle *, uint64_t, const char *);
     struct veo_thr_ctxt *veo_context_open(struct veo_proc_handle *);
     int veo_context_close(struct veo_thr_ctxt *);
+    struct veo_thr_ctxt *veo_get_context(struct veo_proc_handle *, int);
     void veo_context_sync(struct veo_thr_ctxt *);
     int veo_get_context_state(struct veo_thr_ctxt *);
     struct veo_args *veo_args_alloc(void);
@@ -93,7 +94,7 @@ def buffer_of(what):
 
 
 def address(value):
-    return ffi.cast("void *", value)
+    return ffi.cast("void *", int(value))
 
 
 def number(pointer):

@@ -1,4 +1,5 @@
 """Procs, contexts, libraries, functions and requests with the names and behaviours of py-veo."""
+import collections
 import numbers
 import struct
 import weakref
@@ -137,11 +138,14 @@ class _Request:
         self._keep = keep
 
     def _fetch(self, function):
-        value = ffi.new("uint64_t *")
+        value = ffi.new("uint64_t *", INVALID)
         state = function(self.ctx._ctxt, self.req, value)
         if state == COMMAND_UNFINISHED:
             raise NameError("the request has not finished")
-        self._keep = None
+        # Another thread may have taken the result, or be waiting for it: then the value is untouched.
+        if state in (COMMAND_OK, COMMAND_EXCEPTION) or value[0] != INVALID:
+            self._keep = None
+            self.ctx._release(self.req)
         if state == COMMAND_EXCEPTION:
             raise ArithmeticError(f"the kernel has raised signal {value[0]}")
         if state != COMMAND_OK:
@@ -167,7 +171,7 @@ class VeoRequest(_Request):
 
 
 class VeoMemRequest(_Request):
-    """A transfer of memory."""
+    """A transfer of memory. Its context keeps the buffer until it is done, also if the request is dropped."""
 
     def _convert(self, bits):
         return bits
@@ -234,7 +238,11 @@ class VeoFunction:
         elif self._ret_type in _INTEGERS:
             lib.veo_ham_args_set_result(args._args, _INTEGERS[self._ret_type][2])
         req = lib.veo_call_async(ctxt._ctxt, self.addr, args._args)
-        return None if req == INVALID else VeoRequest(ctxt, req, (args, values), self._ret_type)
+        if req == INVALID:
+            return None
+        if any(stack.scope() != INTENT_IN for stack in args.stacks):
+            ctxt._retain(req, args.stacks)
+        return VeoRequest(ctxt, req, (args, values), self._ret_type)
 
 
 class VeoLibrary:
@@ -265,6 +273,12 @@ class VeoLibrary:
         return self.find_function(name)
 
 
+def _close_context(handle, is_main, retained):
+    lib.veo_context_close(handle)
+    if not is_main:  # which stays as it is until the end of the proc
+        retained.pop(number(handle), None)
+
+
 class VeoCtxt:
     """A context; the first one of a proc is its main context."""
 
@@ -275,7 +289,24 @@ class VeoCtxt:
             raise RuntimeError("no context could be opened")
         self._thr_ctxt = number(self._ctxt)
         self.tid = 0
-        proc.context.append(self)
+        # What requests read or write, by their numbers, which are in the order of their ends.
+        self._retained = proc._retained.setdefault(self._thr_ctxt, collections.deque())
+        is_main = lib.veo_get_context(proc._handle, 0) == self._ctxt
+        self._end = weakref.finalize(self, _close_context, self._ctxt, is_main, proc._retained)
+
+    def _retain(self, req, what):
+        self._retained.append((req, what))
+
+    def _release(self, last):
+        """All requests up to this one are done. Any thread."""
+        while self._retained:
+            try:
+                entry = self._retained.popleft()
+            except IndexError:
+                return
+            if entry[0] > last:
+                self._retained.appendleft(entry)
+                return
 
     def _transfer(self, function, buff, arguments, size):
         view = buffer_of(buff)
@@ -284,6 +315,7 @@ class VeoCtxt:
         req = function(self._ctxt, *arguments(view), size)
         if req == INVALID:
             raise RuntimeError("the transfer could not be submitted")
+        self._retain(req, view)
         return VeoMemRequest(self, req, view)
 
     def async_read_mem(self, dst, addr, size):
@@ -293,15 +325,20 @@ class VeoCtxt:
         return self._transfer(lib.veo_async_write_mem, src, lambda view: (int(addr), view), size)
 
     def context_sync(self):
+        last = max((req for req, _ in list(self._retained)), default=-1)
         lib.veo_context_sync(self._ctxt)
+        if lib.veo_get_context_state(self._ctxt) == STATE_RUNNING:  # else it may have returned before their ends
+            self._release(last)
 
     def context_close(self):
-        if self._ctxt is None:
-            return
-        lib.veo_context_close(self._ctxt)
-        self._ctxt = None
+        self._end()
         if self in self.proc.context:
             self.proc.context.remove(self)
+
+
+def _destroy_proc(handle, retained):
+    lib.veo_proc_destroy(handle)
+    retained.clear()
 
 
 class VeoProc:
@@ -310,6 +347,7 @@ class VeoProc:
     def __init__(self, nodeid, veorun_bin=None):
         self.nodeid, self.tid = nodeid, 0
         self.context, self.lib = [], {}
+        self._retained = {}  # of its contexts, by their handles
         if veorun_bin is None:
             self._handle = lib.veo_proc_create(nodeid)
         else:
@@ -317,7 +355,7 @@ class VeoProc:
         if self._handle == ffi.NULL:
             raise RuntimeError(f"no helper could be started for node {nodeid}")
         self._proc_handle = number(self._handle)
-        self._end = weakref.finalize(self, lib.veo_proc_destroy, self._handle)
+        self._end = weakref.finalize(self, _destroy_proc, self._handle, self._retained)
         for hook in _init_hooks:
             hook(self)
 
@@ -382,16 +420,24 @@ class VeoProc:
             raise RuntimeError("the memory cannot be written")
 
     def open_context(self):
-        return VeoCtxt(self)
+        fresh = VeoCtxt(self)
+        self.context.append(fresh)
+        return fresh
 
     def close_context(self, ctxt):
         ctxt.context_close()
 
     def proc_identifier(self):
-        return lib.veo_proc_identifier(self._handle)
+        ident = lib.veo_proc_identifier(self._handle)
+        if ident < 0:
+            raise RuntimeError("the proc has been destroyed")
+        return ident
 
     def set_proc_identifier(self, addr, ident):
-        return number(lib.veo_set_proc_identifier(address(addr), ident))
+        tagged = lib.veo_set_proc_identifier(address(addr), ident)
+        if tagged == ffi.NULL:
+            raise RuntimeError(f"{ident} is no identifier of a tag")
+        return number(tagged)
 
     def i64_to_addr(self, x):
         return x & INVALID
@@ -417,11 +463,14 @@ class VEO_HMEM:
 
     @staticmethod
     def get_proc_handle_from_hmem(addr):
-        return number(lib.veo_get_proc_handle_from_hmem(address(addr)))
+        handle = lib.veo_get_proc_handle_from_hmem(address(addr))
+        if handle == ffi.NULL:
+            raise RuntimeError("the address has no tag, or that of no proc")
+        return number(handle)
 
     @staticmethod
     def _pointer(what):
-        return address(what) if isinstance(what, numbers.Integral) else buffer_of(what)
+        return address(what) if isinstance(what, (numbers.Integral, VEMemPtr)) else buffer_of(what)
 
     @staticmethod
     def hmemcpy(dst, src, size):

@@ -202,7 +202,8 @@ int ham_queue_next(ham_queue* queue, int64_t timeout_ms, ham_completion** comple
     *completion = nullptr;
     const auto state = queue->state;
     *completion = state->next(timeout_ms).release();
-    return *completion == nullptr ? HAM_NOT_YET : HAM_OK;
+    if (*completion != nullptr) return static_cast<int>(HAM_OK);
+    return ham::c_api::fail(HAM_NOT_YET, "no call of this queue has ended yet");
   });
 }
 

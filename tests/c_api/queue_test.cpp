@@ -53,7 +53,9 @@ TEST_F(c_queues, give_the_end_of_each_call_with_its_id) {
   }
   EXPECT_EQ(texts.size(), 10U);
   ham_completion* end = nullptr;
+  static_cast<void>(ham_queue_next(queue, 0, nullptr));  // another error, whose text is not to stay
   EXPECT_EQ(ham_queue_next(queue, 0, &end), HAM_NOT_YET);
+  EXPECT_STREQ(ham_error_message(), "no call of this queue has ended yet");
   EXPECT_EQ(ham_queue_next(queue, 20, &end), HAM_NOT_YET);
   EXPECT_EQ(end, nullptr);
 }

@@ -55,7 +55,8 @@ bool veo_thr_ctxt::begin_submit() { return !closed_ && !proc_.dead(); }
 void veo_thr_ctxt::wait_for_turn(std::unique_lock<std::mutex>& lock) {
   if (block_depth_ == 0) [[likely]]
     return;
-  block_free_.wait(lock, [this] { return block_depth_ == 0 || block_owner_ == std::this_thread::get_id(); });
+  block_free_.wait(
+      lock, [this] { return block_depth_ == 0 || blocks_lifted_ || block_owner_ == std::this_thread::get_id(); });
 }
 
 bool veo_thr_ctxt::has_room() const noexcept { return flying() < max_flying; }
@@ -242,11 +243,6 @@ bool veo_thr_ctxt::settled() {
   return first_flying_ == requests_.next();
 }
 
-bool veo_thr_ctxt::quiet() {
-  std::lock_guard guard(mutex_);
-  return settled();
-}
-
 void veo_thr_ctxt::settle() {
   if (within_request()) return;
   {
@@ -277,6 +273,24 @@ local_result veo_thr_ctxt::exchange(const sender& send, std::unique_ptr<std::vec
       send, [&] { return send; }, std::move(out));
   local_result result{VEO_COMMAND_ERROR, 0};
   if (id != no_request) result.state = static_cast<std::uint8_t>(wait(id, &result.value));
+  return result;
+}
+
+std::optional<local_result> veo_thr_ctxt::exchange_at_once(const sender& send) {
+  if (within_request()) return std::nullopt;
+  std::unique_lock lock(mutex_);
+  wait_for_turn(lock);
+  // Seen and sent under one lock: no other thread's kernel comes between.
+  if (!begin_submit() || !settled()) return std::nullopt;
+  const std::uint64_t id = requests_.next();
+  request_state& one = requests_.add();
+  if (!send_now(one, send)) {
+    finish(one, VEO_COMMAND_ERROR, 0);
+    ++first_unsent_;
+  }
+  lock.unlock();
+  local_result result;
+  result.state = static_cast<std::uint8_t>(wait(id, &result.value));
   return result;
 }
 
@@ -396,4 +410,10 @@ void veo_thr_ctxt::block_end() {
   std::lock_guard guard(mutex_);
   if (block_depth_ == 0 || block_owner_ != std::this_thread::get_id()) return;
   if (--block_depth_ == 0) block_free_.notify_all();
+}
+
+void veo_thr_ctxt::lift_blocks() {
+  std::lock_guard guard(mutex_);
+  blocks_lifted_ = true;
+  block_free_.notify_all();
 }

@@ -73,14 +73,14 @@ struct veo_thr_ctxt {
   /// context.
   [[nodiscard]] ham::veo::local_result exchange(const ham::veo::sender& send,
                                                 std::unique_ptr<std::vector<ham::veo::delivery>> out = {});
+  /// Likewise, if nothing is under way. Nothing: it would have to wait for earlier requests.
+  [[nodiscard]] std::optional<ham::veo::local_result> exchange_at_once(const ham::veo::sender& send);
 
   /// Enum veo_command_state.
   int wait(std::uint64_t id, std::uint64_t* value);
   int peek(std::uint64_t id, std::uint64_t* value);
   /// Waits until all requests submitted so far have finished.
   void sync();
-  /// Whether nothing is under way.
-  [[nodiscard]] bool quiet();
   /// Waits until it is the calling thread's turn and nothing earlier is under way.
   void settle();
   /// Whether a request that has not finished may write to this memory of the client.
@@ -90,6 +90,8 @@ struct veo_thr_ctxt {
 
   void block_begin();
   void block_end();
+  /// Blocks keep nobody from submitting any more: at the end of the proc, whoever has not ended them.
+  void lift_blocks();
 
   /// Takes no requests any more; the pump ends when it is done. Does not wait for it if it is the calling thread.
   void close();
@@ -166,5 +168,6 @@ struct veo_thr_ctxt {
 
   std::thread::id block_owner_;
   int block_depth_ = 0;
+  bool blocks_lifted_ = false;
   std::condition_variable block_free_;
 };

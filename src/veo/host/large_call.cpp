@@ -27,7 +27,10 @@ large_call::large_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args& a
     buffers_.push_back({one.kind, i, area_bytes_, one.bits, one.buffer, {}});
     area_bytes_ += padded(one.bits) + 8;  // an empty buffer has an address of its own, too
   }
-  if (in.quiet() && make_area(in).state == VEO_COMMAND_OK) laid_down_ = copy(in, direction::to_helper);
+  if (const auto made = in.exchange_at_once(area_wanted()); made && made->state == VEO_COMMAND_OK) {
+    area_ = made->value;
+    laid_down_ = area_ != 0 && copy(in, direction::to_helper);
+  }
   if (laid_down_) return;
   for (buffer& one : buffers_) {
     if (!goes_in(one.kind)) continue;
@@ -36,8 +39,10 @@ large_call::large_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args& a
   }
 }
 
+sender large_call::area_wanted() const { return sending(area_request, std::uint64_t{0}, std::uint64_t{area_bytes_}); }
+
 local_result large_call::make_area(veo_thr_ctxt& in) {
-  local_result made = in.exchange(sending(area_request, std::uint64_t{0}, std::uint64_t{area_bytes_}));
+  local_result made = in.exchange(area_wanted());
   if (made.state == VEO_COMMAND_OK && made.value == 0) made.state = VEO_COMMAND_ERROR;
   if (made.state == VEO_COMMAND_OK) area_ = made.value;
   return made;

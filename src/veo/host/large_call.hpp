@@ -23,6 +23,7 @@ class large_call {
   [[nodiscard]] local_result run(veo_thr_ctxt& in);
 
  private:
+  [[nodiscard]] sender area_wanted() const;
   [[nodiscard]] local_result make_area(veo_thr_ctxt& in);
   [[nodiscard]] bool copy(veo_thr_ctxt& in, direction where);
   [[nodiscard]] local_result call(veo_thr_ctxt& in);

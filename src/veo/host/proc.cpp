@@ -41,10 +41,8 @@ veo_proc_handle::veo_proc_handle(int ve_node, const std::string& command, int id
   started_here_ = place.empty();
   if (!started_here_)
     node_ = offload::add_node(place);
-  else if (command.empty())
-    node_ = offload::add_node(helper_program(ve_node, usual_helper()));
   else
-    node_ = offload::add_node(helper_program(ve_node, command));
+    node_ = offload::add_node(helper_program(ve_node, command.empty() ? usual_helper() : words_of(command)));
   main_ = std::make_unique<veo_thr_ctxt>(*this, offload::destination(node_));
   host_functions::of_this_process().begin(node_, *this);
   try {
@@ -210,6 +208,7 @@ void veo_proc_handle::drain() {
     std::lock_guard guard(mutex_);
     for (const auto& one : entries_) all.push_back(one->self.get());
   }
+  for (veo_thr_ctxt* const one : all) one->lift_blocks();
   for (veo_thr_ctxt* const one : all) one->sync();
   for (veo_thr_ctxt* const one : all) one->close();
 }

@@ -15,13 +15,6 @@
 namespace ham::inline v1::veo {
 namespace {
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string one; in >> one;) words.push_back(one);
-  return words;
-}
-
 /// A node of a batch system's list.
 std::optional<int> listed_node(int node, const std::string& list) {
   const std::vector<std::string> nodes = words_of(list);
@@ -70,8 +63,11 @@ std::vector<std::string> usual_helper() {
   return {HAM_VEO_INSTALLED_HELPER};
 }
 
-offload::target_program helper_program(int node, const std::string& command) {
-  return helper_program(node, words_of(command));
+std::vector<std::string> words_of(const std::string& command) {
+  std::istringstream in(command);
+  std::vector<std::string> words;
+  for (std::string one; in >> one;) words.push_back(one);
+  return words;
 }
 
 offload::target_program helper_program(int node, const std::vector<std::string>& words) {

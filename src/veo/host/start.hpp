@@ -16,8 +16,9 @@ namespace ham::inline v1::veo {
 /// The command of helpers that clients say nothing of: the words of VEORUN_BIN, or the path of the installed one.
 [[nodiscard]] std::vector<std::string> usual_helper();
 
-/// A helper of this machine. A command that is a text is split at blanks. Throws ham::config_error.
-[[nodiscard]] offload::target_program helper_program(int node, const std::string& command);
+/// The words of a command, which blanks separate.
+[[nodiscard]] std::vector<std::string> words_of(const std::string& command);
+/// A helper of this machine, from the words of its command. Throws ham::config_error.
 [[nodiscard]] offload::target_program helper_program(int node, const std::vector<std::string>& words);
 
 /// Whether HAM_VEO_NODES names a helper of another machine.

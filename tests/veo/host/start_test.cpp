@@ -78,34 +78,36 @@ TEST(veo_start, numbers_count_in_the_list_of_a_batch_system) {
 TEST(veo_start, a_helper_is_a_path_and_its_arguments) {
   const environment none(values{});
   using words = std::vector<std::string>;
-  EXPECT_EQ(helper_program(1, "/opt/aveorun").command, words{"/opt/aveorun"});
-  EXPECT_EQ(helper_program(1, "  tools/run  -v x ").command, (words{"tools/run", "-v", "x"}));
-  EXPECT_EQ(helper_program(1, "aveorun").command, words{"./aveorun"}) << "never looked up in PATH";
+  EXPECT_EQ(helper_program(1, words_of("/opt/aveorun")).command, words{"/opt/aveorun"});
+  EXPECT_EQ(helper_program(1, words_of("  tools/run  -v x ")).command, (words{"tools/run", "-v", "x"}));
+  EXPECT_EQ(helper_program(1, words_of("aveorun")).command, words{"./aveorun"}) << "never looked up in PATH";
   EXPECT_EQ(helper_program(1, words{"/my programs/aveorun"}).command, words{"/my programs/aveorun"});
-  EXPECT_THROW(static_cast<void>(helper_program(1, "")), config_error);
-  EXPECT_THROW(static_cast<void>(helper_program(1, "  ")), config_error);
+  EXPECT_THROW(static_cast<void>(helper_program(1, words_of(""))), config_error);
+  EXPECT_THROW(static_cast<void>(helper_program(1, words_of("  "))), config_error);
 }
 
 TEST(veo_start, a_debugger_stands_in_front) {
   const environment console(values{{"VEO_DEBUG", "console"}});
-  EXPECT_EQ(helper_program(1, "aveorun x").command, (std::vector<std::string>{"gdb", "--args", "./aveorun", "x"}));
+  EXPECT_EQ(helper_program(1, words_of("aveorun x")).command,
+            (std::vector<std::string>{"gdb", "--args", "./aveorun", "x"}));
   const environment other(values{{"VEO_DEBUG", "yes"}});
-  EXPECT_EQ(helper_program(1, "./aveorun").command, std::vector<std::string>{"./aveorun"});
+  EXPECT_EQ(helper_program(1, words_of("./aveorun")).command, std::vector<std::string>{"./aveorun"});
 }
 
 TEST(veo_start, a_helper_is_told_its_node_its_host_and_what_its_kernels_need) {
   const environment all(
       values{{"VE_OMP_NUM_THREADS", "4"}, {"VE_LD_LIBRARY_PATH", "/a:/b"}, {"LD_LIBRARY_PATH", "/c"}});
-  EXPECT_EQ(helper_program(3, "./h").environment,
+  EXPECT_EQ(helper_program(3, words_of("./h")).environment,
             (std::vector<std::string>{"VE_NODE_NUMBER=3", "HAM_VEO_HOST=" + std::to_string(::getpid()),
                                       "OMP_NUM_THREADS=4", "LD_LIBRARY_PATH=/a:/b:/c"}));
   const environment path(values{{"VE_LD_LIBRARY_PATH", "/a"}});
-  EXPECT_EQ(helper_program(3, "./h").environment.back(), "LD_LIBRARY_PATH=/a") << "no empty folder at its end";
+  EXPECT_EQ(helper_program(3, words_of("./h")).environment.back(), "LD_LIBRARY_PATH=/a")
+      << "no empty folder at its end";
 }
 
 TEST(veo_start, a_core_that_is_none_is_said_before_the_helper_starts) {
   const environment wrong(values{{"VE_CORE_NUMBER", "many"}});
-  EXPECT_THROW(static_cast<void>(helper_program(1, "./h")), config_error);
+  EXPECT_THROW(static_cast<void>(helper_program(1, words_of("./h"))), config_error);
 }
 
 TEST(veo_start, the_usual_helper_may_be_named) {
