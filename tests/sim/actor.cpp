@@ -139,14 +139,26 @@ void actor::fault(step kind, random_source& random) {
     }
     case step::kill:
       faults_.any = true;
-      faults_.may_be_lost.insert(node);
-      running->kill_after(world_.process_of(node), random.below(400));
+      if (faults_.may_be_lost.insert(node).second && random.once_in(2))
+        kill_behind_answer(node);
+      else
+        running->kill_after(world_.process_of(node), random.below(400));
       if (nodes_.size() > 2 && random.once_in(2)) std::erase(nodes_, node);
       return;
     default:
       if (random.once_in(8)) running->kill_after(world_.process_of(0), random.below(2000));
       return;
   }
+}
+
+/// The node dies when its answer has left, and before it can wake this one for it: the answer counts.
+void actor::kill_behind_answer(node_t node) {
+  const call_number call = the_oracle->issue(node, stream_to(node));
+  const bool done = attempt(call, false, [&] {
+    the_oracle->settle(call, offload::sync(node, fn<&answer_and_die>, call), last_answer_of(call));
+  });
+  if (!done && world_.has_answered(node))
+    running->fail(the_oracle->describe(call) + " fails, though it was answered before its node died");
 }
 
 /// What this node knows of others.

@@ -264,6 +264,7 @@ class actor : actor_records {
   void spawn(random_source& random);
   void member(step kind, random_source& random);
   void fault(step kind, random_source& random);
+  void kill_behind_answer(node_t node);
   void fault_of_supervised(step kind, random_source& random);
   void note_faults() { faults_.any = faults_.any_added = true; }
   void supervise(random_source& random);

@@ -41,7 +41,10 @@ void actor::call(step kind, random_source& random) {
   attempt(call, false, [&] {
     switch (kind) {
       case step::sync:
-        if (takes != 0)
+        if (takes != 0 && value % 2 == 0) {
+          offload::sync(node, fn<&note>, call, takes);
+          the_oracle->settle_ended(call);
+        } else if (takes != 0)
           the_oracle->settle(call, offload::sync(node, fn<&work>, call, value, takes), result_of(call, value));
         else if (value % 2 == 0)
           the_oracle->settle(call, offload::sync(node, named_work, call, value), result_of(call, value));

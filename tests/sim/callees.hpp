@@ -42,6 +42,9 @@ std::int64_t until_stopped_there(call_number call, node_t to, call_number inner)
 
 /// The first `deaths` times that it runs, the process is killed in it; then as work.
 std::int64_t work_after_deaths(call_number call, std::int64_t value, std::uint32_t deaths);
+/// Its process dies when it has answered.
+std::int64_t answer_and_die(call_number call);
+[[nodiscard]] std::int64_t last_answer_of(call_number call);
 /// Does not return as long as its host lives, but after much more time than a node may hang. Gives -1.
 std::int64_t hang(call_number call);
 

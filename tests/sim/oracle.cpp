@@ -143,6 +143,11 @@ void oracle::settle(std::uint32_t call, std::int64_t value, std::int64_t expecte
   }
 }
 
+void oracle::settle_ended(std::uint32_t call) {
+  settle(call);
+  if (!calls_[call].ended) running->fail(describe(call) + " is answered before its function has ended");
+}
+
 void oracle::fail(std::uint32_t call, call_outcome outcome, const std::string& why) {
   settle(call);
   ++failed_;

@@ -24,6 +24,7 @@ struct call_record {
   std::uint32_t stream = 0;    ///< calls of one stream begin in order; 0: of none
   std::uint32_t position = 0;  ///< in its stream
   unsigned runs = 0;
+  bool ended = false;  ///< of a function that says so
   bool settled = false;
   bool never_runs = false;          ///< so its sender was told
   bool may_be_late = false;         ///< it has a deadline
@@ -63,6 +64,8 @@ class oracle {
   std::uint32_t issue_to_prepare(node_t number, node_t process);
   /// The call begins on `node`.
   void begin(std::uint32_t call, node_t node);
+  /// Its function ends.
+  void end(std::uint32_t call) { calls_[call].ended = true; }
   // ---- of a device function, which each thread of the call executes
   /// A thread of this rank begins, before the call does.
   void begin_part(std::uint32_t call, std::uint32_t rank, std::uint32_t size);
@@ -86,6 +89,8 @@ class oracle {
   void settle(std::uint32_t call);
   /// It has settled with a value.
   void settle(std::uint32_t call, std::int64_t value, std::int64_t expected);
+  /// It has settled without a value: its function, which says so, has ended.
+  void settle_ended(std::uint32_t call);
   /// It has failed, and this is what is known of it.
   void fail(std::uint32_t call, call_outcome outcome, const std::string& why);
   /// It has a deadline, and need not run.

@@ -164,6 +164,40 @@ BUGS = [
      "src/job/supervisor_hangs.cpp",
      "    host_.end_hanging(one.process, ",
      "    if (!{bug}) host_.end_hanging(one.process, "),
+    ("credit-told-early", "the lines of a frame may be written again while it is read",
+     "src/transport/common/ring_reader.hpp",
+     "    held_ = count;\n",
+     "    held_ = count;\n    if ({bug}) control_->released.store(position_ + count, std::memory_order_release);\n"),
+    ("relay-credit-told-early", "relayed frames are acknowledged that have not come yet",
+     "src/core/relay_transport.cpp",
+     "    msg::writer(bytes, sizeof bytes).number(taken_);\n",
+     "    msg::writer(bytes, sizeof bytes).number(taken_ + ({bug} ? relay_credit_step / 2 : 0));\n"),
+    ("relay-credit-kept", "relayed frames are never acknowledged",
+     "src/core/relay_transport.cpp",
+     "    if (taken_ - acknowledged_ < relay_credit_step) return;\n",
+     "    if ({bug} || taken_ - acknowledged_ < relay_credit_step) return;\n"),
+    ("reply-before-call", "a call without a result is answered before its function runs",
+     "include/ham/offload/detail/call_message.hpp",
+     "      callable(static_cast<msg::decode_result_t<Params>&&>(values)...);\n"
+     "      if (wants_reply(call)) reply_nothing(call);\n",
+     "      if ({bug} && wants_reply(call)) reply_nothing(call);\n"
+     "      callable(static_cast<msg::decode_result_t<Params>&&>(values)...);\n"
+     "      if (!{bug} && wants_reply(call)) reply_nothing(call);\n"),
+    ("last-answer-lost", "what a node has sent, and has woken nobody for when it died, is not read",
+     "src/core/connections.cpp",
+     "  receive_last_answers(who);\n",
+     "  if (!{bug} || how != peer_end::process_died) receive_last_answers(who);\n"),
+    ("death-not-told", "a node that sleeps is not woken when another one has died",
+     "src/core/peer_events.cpp",
+     "void peer_events::post(peer_event what) {\n",
+     "void peer_events::post(peer_event what) {\n  const bool is_end = what.connected == nullptr;\n",
+     "src/core/peer_events.cpp",
+     "  waiter_.wake_if_asleep();\n  if (report_listener",
+     "  if (!({bug} && is_end)) waiter_.wake_if_asleep();\n  if (report_listener"),
+    ("loop-not-told", "a turn of an event loop leaves what it was for to a thread that only passes by with the lock",
+     "src/core/loop_turns.cpp",
+     "|| loop_sleeps_.load(std::memory_order_seq_cst))\n",
+     "|| (!{bug} && loop_sleeps_.load(std::memory_order_seq_cst)))\n"),
 ]
 
 DEVICES = "--devices some --medium sim"
@@ -192,6 +226,10 @@ FOCUS = {
     "queues-kept": "--without group,graph,event-loop,pool,then-call,object,block,transfer,device,supervise",
     "chunk-repeated": "--without sync,async,ping,batch,context,nested,long-message,throwing,deadline,then,abandon,try,join,stream,"
                       "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device,supervise",
+    "credit-told-early": "--medium loopback --steps 400 --without ping,long-message,throwing,deadline,then,abandon,"
+                         "try,join,ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
+    "loop-not-told": "--medium sim --without sync,async,ping,batch,context,nested,long-message,throwing,deadline,"
+                     "then,abandon,try,join,stream,ask,pooled,transfer,block,object,then-call,pool,group,graph,restart,add-node,remove-node,cut,kill,kill-host,device,supervise",
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'

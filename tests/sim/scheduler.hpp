@@ -190,7 +190,9 @@ class scheduler {
     if (is_protected(mutex)) current_->held.push_back(mutex);
   }
   void give(const void* mutex) noexcept {
-    if (!current_->held.empty()) std::erase(current_->held, mutex);
+    if (current_->held.empty()) return;
+    std::erase(current_->held, mutex);
+    if (!to_kill_.empty()) run_left_ = 0;  // whoever holds nothing any more dies at the next seam
   }
 
   // ---- threads
@@ -211,6 +213,8 @@ class scheduler {
   /// None of the node's threads runs any more, from the next seam at which that can be on.
   void kill(int node) noexcept;
   void kill_after(int node, std::uint64_t seams) noexcept;
+  /// For who holds a protected mutex: when that is given back.
+  void kill_when_given_back(int node) { to_kill_.push_back(node); }
   [[nodiscard]] bool any_killed() const noexcept { return !killed_.empty(); }
   /// The node's threads do not run for so long.
   void stop(int node, std::int64_t duration_ns);

@@ -44,6 +44,22 @@ void expect_nothing_left(node_t node) {
   }
 }
 
+/// What targets have told each other through the host has arrived, and is acknowledged.
+void expect_acknowledged(world& in, const faults& made) {
+  constexpr std::int64_t timeout_ns = 10'000'000'000;
+  const std::int64_t until = base::now_ns() + timeout_ns;
+  const auto may_be_lost = [&](node_t node) {
+    return made.may_be_lost.contains(node) || the_oracle->numbers.may_be_lost(node);
+  };
+  for (;;) {
+    const std::string left = in.unacknowledged(may_be_lost);
+    if (left.empty()) return;
+    if (base::now_ns() > until) running->fail("the host has left over: " + left);
+    base::sleep_ns(1'000'000);
+    detail::current().poll_once();
+  }
+}
+
 /// One job of the host, from its start to its end. `number`: how many were before it.
 void host_main(const plan& what, int number, int steps, const job_shape& shape, world& in) {
   const medium over = medium_of(what);
@@ -76,6 +92,7 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
     else if (!made.may_be_lost.contains(node) && !the_oracle->numbers.may_be_lost(node))
       expect_nothing_left(node);
   }
+  expect_acknowledged(in, made);
   the_oracle->expect_stops_seen(calls_before, made.may_be_lost, made.any);
   the_oracle->numbers.end_job();  // on_respawn may be preparing a process
   if (made.any) some_were_lost = true;

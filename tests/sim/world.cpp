@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/thread.hpp"
+#include "core/wire.hpp"
 #include "job/run_target.hpp"
 #include "transport/cuda/emulated_device.hpp"
 #include "transport/cuda/emulated_memory.hpp"
@@ -28,6 +30,18 @@ void start_in(int process, Work work) {
 }
 
 std::map<int, transport::device_driver*> devices_of_processes;  // each as long as its node is there
+
+/// Of a process that dies behind it.
+struct last_answer {
+  std::int64_t value;
+  bool sent;
+};
+std::map<int, last_answer> last_answers;  // by process
+
+bool is_answer(const transport::sim::packet& what, std::int64_t value) noexcept {
+  return what.head.kind == static_cast<std::uint8_t>(detail::wire_kind::reply) && what.size == sizeof value &&
+         std::memcmp(what.payload.data(), &value, sizeof value) == 0;
+}
 
 /// A few threads, a link without or with latency, and a kernel that leaves after a while, a short one or at once.
 transport::cuda::geometry any_geometry(random_source& random) {
@@ -64,6 +78,30 @@ world::world(const network_conditions& conditions, int first_process)
 }
 
 world::~world() { transport::sim::set_current_network(nullptr); }
+
+void world::die_behind(std::int64_t answer) { last_answers[running->current().node] = {answer, false}; }
+
+bool world::has_answered(node_t node) const {
+  const auto found = last_answers.find(process_of(node));
+  return found != last_answers.end() && found->second.sent;
+}
+
+void world::on_sent(node_t from, node_t to, transport::sim::packet& what) {
+  relays_.note_sent(from, to, what);
+  if (to != 0 || last_answers.empty()) return;
+  const auto found = last_answers.find(process_of(from));
+  if (found == last_answers.end() || found->second.sent || !is_answer(what, found->second.value)) return;
+  found->second.sent = true;
+  running->kill_when_given_back(process_of(from));
+}
+
+void world::on_consumed(node_t from, node_t to, const transport::sim::packet& what) {
+  relays_.note_consumed(from, to, what);
+}
+
+std::string world::unacknowledged(const std::function<bool(node_t)>& may_be_lost) {
+  return relays_.unacknowledged([&](node_t node) { return may_be_lost(node) || !network_.is_there(node); });
+}
 
 std::int64_t world::delay_ns(node_t, node_t) {
   random_source& random = running->random();

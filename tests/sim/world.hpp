@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "sim/relay_watch.hpp"
 #include "sim/scheduler.hpp"
 #include "transport/sim/network.hpp"
 
@@ -48,6 +50,16 @@ class world : public transport::sim::director {
   /// Whether the target has a device, if there is such a target.
   [[nodiscard]] bool has_device(node_t node) const noexcept;
 
+  /// The process whose thread calls is killed when it has sent its host this answer, before it wakes it.
+  static void die_behind(std::int64_t answer);
+  /// Whether the node has sent the answer behind which it is killed.
+  [[nodiscard]] bool has_answered(node_t node) const;
+  /// What nodes that reach each other through the host have not acknowledged, but for nodes that may be lost; empty:
+  /// nothing.
+  [[nodiscard]] std::string unacknowledged(const std::function<bool(node_t)>& may_be_lost);
+
+  void on_sent(node_t from, node_t to, transport::sim::packet& what) override;
+  void on_consumed(node_t from, node_t to, const transport::sim::packet& what) override;
   [[nodiscard]] std::int64_t delay_ns(node_t from, node_t to) override;
   [[nodiscard]] std::size_t capacity(node_t, node_t) override { return conditions_.frames; }
   [[nodiscard]] std::size_t max_payload() const override { return conditions_.max_payload; }
@@ -61,6 +73,7 @@ class world : public transport::sim::director {
   network_conditions conditions_;
   int first_process_;
   transport::sim::network network_;
+  relay_watch relays_;  ///< with the network's lock
   std::set<node_t> targets_;
   std::function<void(node_t)> at_next_start_;
 };

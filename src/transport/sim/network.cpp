@@ -66,13 +66,15 @@ bool network::has_room(const link& on) {
 }
 
 void network::send(link& on, packet what) {
-  std::lock_guard guard(mutex_);
+  std::unique_lock lock(mutex_);
   if (on.cut) return;
   by_.on_sent(on.from, on.to, what);
   what.arrives_ns = std::max(on.last_arrival_ns, base::now_ns() + by_.delay_ns(on.from, on.to));
   on.last_arrival_ns = what.arrives_ns;
   on.under_way.push_back(std::move(what));
   on.frames.store(on.under_way.size());
+  lock.unlock();  // a process can be killed here: its frame is there, and it wakes nobody
+  lock.lock();
   if (node_transport* const there = seats_[on.to].here) there->look_again();
 }
 
