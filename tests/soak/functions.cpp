@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "ham/offload/group.hpp"
+
 namespace soak {
 namespace {
 
@@ -25,6 +27,12 @@ order_book& orders() {
 }
 
 std::atomic<std::uint64_t> calls_counted{0};
+std::atomic<std::uint64_t> never_stopped{0};
+std::atomic<std::uint64_t> epoch_prepared{0};
+constexpr auto max_poll = std::chrono::seconds(20);  // the watchdog waits longer
+
+std::uint64_t mixed_by_name(std::uint64_t number) { return mixed(number); }
+const bool offered = offload::offer(named<"soak.mixed">(fn<&mixed_by_name>));
 
 }  // namespace
 
@@ -93,6 +101,82 @@ std::uint64_t in_order(stamp call, std::uint64_t key, bool last) {
 std::uint64_t checksum_of(stamp call, offload::buffer_ptr<const std::uint8_t> data, std::size_t size) {
   record(call);
   return checksum(data.get(), size);
+}
+
+std::uint64_t until_stopped(stamp call, std::uint64_t number) {
+  record(call);
+  const auto stop = this_call::stop_token();
+  const auto until = std::chrono::steady_clock::now() + max_poll;
+  while (!stop.stop_requested()) {
+    std::this_thread::yield();
+    if (std::chrono::steady_clock::now() < until) continue;
+    never_stopped.fetch_add(1);
+    break;
+  }
+  return mixed(number);
+}
+
+bool until_both_are_stopped(stamp call, stamp inner, node_t other) {
+  record(call);
+  try {
+    return offload::sync(other, fn<&until_stopped>, inner, std::uint64_t{1}) == mixed(1);
+  } catch (const operation_cancelled&) {
+    return true;
+  }
+}
+
+std::uint64_t stops_that_never_came() { return never_stopped.load(); }
+
+void endless(stamp call) {
+  record(call);
+  for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
+std::uint64_t work_of_member(std::vector<stamp> calls, std::uint64_t number) {
+  const std::size_t at = this_call::group_position().value_or(calls.size());
+  if (at >= calls.size() || this_call::group_size() != calls.size()) return 0;
+  record(calls[at]);
+  return mixed(number + at);
+}
+
+std::uint64_t member_until_stopped(std::vector<stamp> calls, std::uint64_t number) {
+  const std::size_t at = this_call::group_position().value_or(calls.size());
+  return at < calls.size() ? until_stopped(calls[at], number) : 0;
+}
+
+std::string member_text(std::size_t position, std::uint64_t number) {
+  return std::to_string(position) + ":" + std::to_string(mixed(number + position)) + ",";
+}
+
+joined_text text_of_member(std::vector<stamp> calls, std::uint64_t number) {
+  const std::size_t at = this_call::group_position().value_or(calls.size());
+  if (at >= calls.size()) return {};
+  record(calls[at]);
+  return {member_text(at, number)};
+}
+
+joined_text join(const joined_text& left, const joined_text& right) { return {left.text + right.text}; }
+
+std::uint64_t work_item(const map_item& one) {
+  record(one.call);
+  return mixed(one.number);
+}
+
+std::uint64_t merge(stamp call, std::uint64_t left, std::uint64_t right) {
+  record(call);
+  return merged(left, right);
+}
+std::uint64_t one_less(std::uint64_t number) { return number - 1; }
+bool is_zero(std::uint64_t number) { return number == 0; }
+std::uint64_t failing_stage(stamp call, std::uint64_t number) {
+  record(call);
+  throw std::runtime_error(error_text(number));
+}
+
+void prepare(std::uint64_t epoch) { epoch_prepared.store(epoch); }
+std::uint64_t prepared_epoch(stamp call) {
+  record(call);
+  return epoch_prepared.load();
 }
 
 void keep_no_memory_apart() {

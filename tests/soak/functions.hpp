@@ -46,6 +46,51 @@ void keep_no_memory_apart();
 /// Gives free memory of the C library back, with the same aim.
 void trim();
 
+/// Polls until its caller wants it to stop. A caller that never does is a problem: see stops_that_never_came.
+[[nodiscard]] std::uint64_t until_stopped(stamp call, std::uint64_t number);
+/// The same by a call of its own to another node, which is stopped with this one: true if it was, or was stopped first.
+[[nodiscard]] bool until_both_are_stopped(stamp call, stamp inner, node_t other);
+/// How often until_stopped() has waited in vain on this node.
+[[nodiscard]] std::uint64_t stops_that_never_came();
+/// Until its process is killed.
+void endless(stamp call);
+
+/// Of a group: each node has its own stamp, by its position.
+[[nodiscard]] std::uint64_t work_of_member(std::vector<stamp> calls, std::uint64_t number);
+[[nodiscard]] std::uint64_t member_until_stopped(std::vector<stamp> calls, std::uint64_t number);
+/// Associative, and not commutative.
+struct joined_text {
+  std::string text;
+  HAM_FIELDS(text)
+};
+[[nodiscard]] joined_text text_of_member(std::vector<stamp> calls, std::uint64_t number);
+[[nodiscard]] joined_text join(const joined_text& left, const joined_text& right);
+/// What text_of_member() gives at a position.
+[[nodiscard]] std::string member_text(std::size_t position, std::uint64_t number);
+/// Elements of a map.
+struct map_item {
+  stamp call;
+  std::uint64_t number = 0;
+  HAM_FIELDS(call, number)
+};
+[[nodiscard]] std::uint64_t work_item(const map_item& one);
+
+/// Stages of graphs.
+[[nodiscard]] std::uint64_t merge(stamp call, std::uint64_t left, std::uint64_t right);
+[[nodiscard]] constexpr std::uint64_t merged(std::uint64_t left, std::uint64_t right) noexcept {
+  return mixed(left ^ mixed(right));
+}
+[[nodiscard]] std::uint64_t one_less(std::uint64_t number);
+[[nodiscard]] bool is_zero(std::uint64_t number);
+[[nodiscard]] std::uint64_t failing_stage(stamp call, std::uint64_t number);
+
+/// What a supervised process is told before calls reach it, and has then.
+void prepare(std::uint64_t epoch);
+[[nodiscard]] std::uint64_t prepared_epoch(stamp call);
+
+/// Name of work() for function_by_name.
+inline constexpr const char* work_name = "soak.mixed";
+
 /// Small calls of the fast run: they count.
 [[nodiscard]] std::uint64_t counted(std::uint64_t number);
 [[nodiscard]] std::uint64_t count_so_far();

@@ -44,19 +44,19 @@ void record(stamp call) noexcept {
   }
 }
 
-stamp ledger_part::claim() {
+stamp ledger_part::claim(const char* verb, runs at_first) {
   const std::size_t at = next_++ % places_per_worker;
   check(at);
   const stamp call{static_cast<std::uint32_t>(worker_ * places_per_worker + at),
                    (static_cast<std::uint64_t>(worker_ + 1) << serial_bits) | next_};
   ledger()[call.place].store(call.serial << count_bits);
-  expected_[at] = runs::no_more_than_once;
+  places_[at] = {at_first, verb};
   return call;
 }
 
 void ledger_part::expect(stamp call, runs how_often) {
   const std::size_t at = call.place % places_per_worker;
-  expected_[at] = how_often;
+  places_[at].expected = how_often;
   check(at);
 }
 
@@ -64,16 +64,38 @@ void ledger_part::check_all() {
   for (std::size_t at = 0; at < places_per_worker; ++at) check(at);
 }
 
+namespace {
+
+bool is_right(runs wanted, std::uint64_t count) {
+  switch (wanted) {
+    case runs::once: return count == 1;
+    case runs::never: return count == 0;
+    case runs::no_more_than_once: return count <= 1;
+    case runs::at_least_once: return count != 0;
+    case runs::any_number: return true;
+  }
+  return false;
+}
+
+const char* text_of(runs wanted) {
+  switch (wanted) {
+    case runs::once: return "once";
+    case runs::never: return "never";
+    case runs::no_more_than_once: return "at most once";
+    case runs::at_least_once: return "at least once";
+    case runs::any_number: return "any number of times";
+  }
+  return "?";
+}
+
+}  // namespace
+
 void ledger_part::check(std::size_t at) const {
   const std::uint64_t word = ledger()[worker_ * places_per_worker + at].load();
   const std::uint64_t count = word & ((1U << count_bits) - 1);
-  const bool right = expected_[at] == runs::once ? count == 1 : expected_[at] == runs::never ? count == 0 : count <= 1;
-  if (word == 0 || right) return;
-  const char* const wanted = expected_[at] == runs::once    ? "once"
-                             : expected_[at] == runs::never ? "never"
-                                                            : "at most once";
-  report("call " + std::to_string(word >> count_bits) + " ran " + std::to_string(count) +
-         " times and should have run " + wanted);
+  if (word == 0 || is_right(places_[at].expected, count)) return;
+  report("call " + std::to_string(word >> count_bits) + " (" + places_[at].verb + ") ran " + std::to_string(count) +
+         " times and should have run " + text_of(places_[at].expected));
 }
 
 }  // namespace soak

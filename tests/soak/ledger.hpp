@@ -32,14 +32,21 @@ using ledger_words = std::array<std::atomic<std::uint64_t>, places_per_worker * 
 void record(stamp call) noexcept;
 
 /// What is known of a call.
-enum class runs : std::uint8_t { once, never, no_more_than_once };
+enum class runs : std::uint8_t {
+  once,
+  never,
+  no_more_than_once,
+  at_least_once,  ///< a result of a call that may be repeated
+  any_number
+};
 
 /// One thread's part of the ledger. What it has expected of a call is looked at at once, and once more when its place
 /// goes to another call, some thousand calls later: whatever runs late has run by then.
 class ledger_part {
  public:
-  explicit ledger_part(std::size_t worker) : worker_(worker), expected_(places_per_worker, runs::no_more_than_once) {}
-  [[nodiscard]] stamp claim();
+  explicit ledger_part(std::size_t worker) : worker_(worker) {}
+  /// `verb`: what makes the call, for people.
+  [[nodiscard]] stamp claim(const char* verb, runs at_first);
   void expect(stamp call, runs how_often);
   /// All of them once more.
   void check_all();
@@ -50,7 +57,11 @@ class ledger_part {
 
   const std::size_t worker_;
   std::uint64_t next_ = 0;
-  std::vector<runs> expected_;
+  struct place {
+    runs expected = runs::no_more_than_once;
+    const char* verb = "";
+  };
+  std::vector<place> places_{places_per_worker};
 };
 
 }  // namespace soak

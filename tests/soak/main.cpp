@@ -77,8 +77,9 @@ class run {
  public:
   explicit run(const options& how)
       : how_(how), seats_(how.spare, how.spare.empty() ? 0 : how.spares), random_(mixed(how.seed)) {
+    if (!how.spare.empty()) supervised_ = std::make_unique<supervised_target>(how.spare);
     for (std::size_t i = 0; i < how.threads; ++i)
-      workers_.push_back(std::make_unique<worker>(i, mixed(how.seed * 1000 + i), seats_));
+      workers_.push_back(std::make_unique<worker>(i, mixed(how.seed * 1000 + i), seats_, supervised_.get()));
   }
 
   void go() {
@@ -123,6 +124,7 @@ class run {
   void replace_targets(const std::atomic<bool>& pause) {
     const auto between = std::chrono::duration<double>(
         seconds() < warm_up * how_.seconds ? how_.pause_between_kills / 10 : how_.pause_between_kills);
+    if (supervised_ != nullptr) supervised_->set_pace(between.count());
     for (auto next = std::chrono::steady_clock::now() + between; !pause.load() && !over.load();) {
       std::this_thread::sleep_for(5ms);
       if (std::chrono::steady_clock::now() < next) continue;
@@ -145,8 +147,14 @@ class run {
     try {
       offload::sync(seats_.at(0), fn<&nap>, std::uint64_t{1200});
       std::this_thread::sleep_for(1200ms);
-      for (std::size_t seat = 0; seat < seats_.size(); ++seat) offload::sync(seats_.at(seat), fn<&trim>);
-      trim();
+      std::vector<node_t> all{0};
+      for (std::size_t seat = 0; seat < seats_.size(); ++seat) all.push_back(seats_.at(seat));
+      if (supervised_ != nullptr) all.push_back(supervised_->number());
+      for (const node_t node : all) {
+        offload::sync(node, fn<&trim>);
+        if (const std::uint64_t never = offload::sync(node, fn<&stops_that_never_came>); never != 0)
+          report("node " + std::to_string(node) + ": " + std::to_string(never) + " calls were never told to stop");
+      }
     } catch (const std::exception& why) {
       report(std::string("a target that was left alone does not answer: ") + why.what());
     }
@@ -156,9 +164,10 @@ class run {
   [[nodiscard]] std::string totals() const {
     std::uint64_t calls = 0;
     for (const auto& one : workers_) calls += one->calls();
-    std::string text = "\"calls\":" + std::to_string(calls) + ",\"seconds\":" + std::to_string(seconds()) +
-                       ",\"kills\":" + std::to_string(seats_.kills()) +
-                       ",\"removals\":" + std::to_string(seats_.removals()) + ",\"verbs\":[";
+    std::string text =
+        "\"calls\":" + std::to_string(calls) + ",\"seconds\":" + std::to_string(seconds()) +
+        ",\"kills\":" + std::to_string(seats_.kills()) + ",\"removals\":" + std::to_string(seats_.removals()) +
+        ",\"restarts\":" + std::to_string(supervised_ == nullptr ? 0 : supervised_->deaths()) + ",\"verbs\":[";
     for (std::size_t i = 0; i < workers_.size(); ++i)
       text += (i == 0 ? "{" : ",{") + workers_[i]->verbs_as_json() + "}";
     return text + "]";
@@ -170,7 +179,7 @@ class run {
       const auto found = sample_of(pid);
       if (!found) return;
       if (text.back() != '{') text += ",";
-      text += quoted(name) + ":" + to_json(*found);
+      text += soak::quoted(name) + ":" + to_json(*found);
     };
     add("host", ::getpid());
     if (seats_.at(0) == 1) add("target 1", seats_.pid(0));
@@ -181,6 +190,7 @@ class run {
 
   const options how_;
   seats seats_;
+  std::unique_ptr<supervised_target> supervised_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<worker>> workers_;
   watchdog* dog_ = nullptr;

@@ -35,7 +35,7 @@ std::string quoted(const std::string& text) {
 }
 
 void report(const std::string& what) {
-  if (count.fetch_add(1) < max_told) emit("problem", quoted(what));
+  if (count.fetch_add(1) < max_told) emit("problem", soak::quoted(what));
   over.store(true);
 }
 

@@ -249,7 +249,7 @@ class Soak:
         findings = judge.judge(run.samples)
         run.problems += [f"{one['process']}: {one['what']} {one['problem']}" for one in findings if one["problem"]
                          and not self.options.no_growth]
-        end = run.end or {"calls": 0, "seconds": 0, "kills": 0, "removals": 0, "verbs": []}
+        end = run.end or {"calls": 0, "seconds": 0, "kills": 0, "removals": 0, "restarts": 0, "verbs": []}
         verbs = {}
         for one in end["verbs"]:
             for verb, count in one.items():
@@ -257,7 +257,7 @@ class Soak:
         if self.seconds >= 30:
             run.problems += [f"the verb {verb} was never completed" for verb, count in verbs.items() if count == 0]
         self.results.append({"name": run.name, "calls": end["calls"], "seconds": end["seconds"], "kills": end["kills"],
-                             "removals": end["removals"], "verbs": verbs, "samples": run.samples, "growth": findings,
+                             "removals": end["removals"], "restarts": end["restarts"], "verbs": verbs, "samples": run.samples, "growth": findings,
                              "problems": run.problems})
         self.show(self.results[-1])
 
@@ -274,7 +274,7 @@ class Soak:
             growth = "" if percent is None else f"{percent:+.3f} % in 10^6 calls"
             say(f"  {one['process']:16} {one['what']:12} {one['first']:>8} -> {one['last']:>8}  {growth}")
         say(f"  {result['calls']:,} calls in {result['seconds']:.0f} s, {result['kills']} targets killed, "
-            f"{result['removals']} removed in order")
+            f"{result['removals']} removed in order, {result['restarts']} started again")
         say("  " + ", ".join(f"{verb} {count}" for verb, count in result["verbs"].items()))
         for problem in result["problems"]:
             say(f"  PROBLEM: {problem}")

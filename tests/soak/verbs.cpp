@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "soak/worker.hpp"
+#include "soak/verbs.hpp"
 
 namespace soak {
 namespace {
@@ -332,15 +332,50 @@ void detach_verb(worker& self) {
 
 const worker::verb_entry* worker::verbs(std::size_t& count) {
   static constexpr verb_entry all[] = {
-      {"sync", &sync_verb},           {"async", &async_verb},
-      {"try_async", &try_async_verb}, {"ping", &ping_verb},
-      {"batch", &batch_verb},         {"order", &order_verb},
-      {"context", &context_verb},     {"nested", &nested_verb},
-      {"long messages", &long_verb},  {"put, get", &put_get_verb},
-      {"copy", &copy_verb},           {"blocks", &block_verb},
-      {"objects", &object_verb},      {"deadlines", &deadline_verb},
-      {"continuations", &then_verb},  {"exceptions", &exception_verb},
+      {"sync", &sync_verb},
+      {"async", &async_verb},
+      {"try_async", &try_async_verb},
+      {"ping", &ping_verb},
+      {"batch", &batch_verb},
+      {"order", &order_verb},
+      {"context", &context_verb},
+      {"nested", &nested_verb},
+      {"long messages", &long_verb},
+      {"put, get", &put_get_verb},
+      {"copy", &copy_verb},
+      {"blocks", &block_verb},
+      {"objects", &object_verb},
+      {"deadlines", &deadline_verb},
+      {"continuations", &then_verb},
+      {"exceptions", &exception_verb},
       {"abandoned", &detach_verb},
+      {"policies", &policy_verb},
+      {"coroutines", &coroutine_verb},
+      {"combined futures", &combined_verb},
+      {"executors", &executor_verb},
+      {"event loop", &event_loop_verb},
+      {"senders", &sender_verb},
+      {"stopped senders", &stopped_sender_verb},
+      {"stops", &stop_verb},
+      {"stop tokens", &token_verb},
+      {"late stops", &late_stop_verb},
+      {"put, then call", &then_call_verb},
+      {"copy, then call", &copy_then_call_verb},
+      {"spans", &span_verb},
+      {"matrices", &matrix_verb},
+      {"pools", &pool_verb},
+      {"maps", &map_verb},
+      {"groups", &group_verb},
+      {"reductions", &reduction_verb},
+      {"broadcasts", &broadcast_verb},
+      {"graphs", &graph_verb},
+      {"repeats", &repeat_verb},
+      {"failing graphs", &failing_graph_verb},
+      {"graphs and deaths", &graph_death_verb},
+      {"supervised", &supervised_verb},
+      {"retries", &retry_verb},
+      {"old handles", &old_handle_verb},
+      {"kill_call", &kill_call_verb},
   };
   count = std::size(all);
   static_assert(std::size(all) <= max_verbs);

@@ -50,7 +50,7 @@ void watchdog::give_up(const char* who, std::int64_t now) const {
     text += "\n  node " + std::to_string(seats_.at(seat)) + ", process " + std::to_string(pid) + ": " +
             describe_process(pid);
   }
-  emit("hang", quoted(text));
+  emit("hang", soak::quoted(text));
   ::_exit(4);
 }
 

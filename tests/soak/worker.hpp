@@ -6,19 +6,22 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ham/offload.hpp"
 #include "soak/functions.hpp"
 #include "soak/ledger.hpp"
 #include "soak/problems.hpp"
 #include "soak/seats.hpp"
+#include "soak/supervised.hpp"
 
 namespace soak {
 
 class worker {
  public:
-  worker(std::size_t number, std::uint64_t seed, seats& of)
-      : number_(number), ledger_(number), random_(seed), seats_(of) {}
+  /// `supervised`: nullptr if there is none.
+  worker(std::size_t number, std::uint64_t seed, seats& of, supervised_target* supervised)
+      : number_(number), ledger_(number), random_(seed), seats_(of), supervised_(supervised) {}
 
   /// Verbs until the run is over or it is asked to pause.
   void run(const std::atomic<bool>& pause);
@@ -38,14 +41,16 @@ class worker {
   // ---- what verbs use
   [[nodiscard]] std::uint64_t random() { return random_(); }
   [[nodiscard]] std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
-  [[nodiscard]] stamp claim() {
+  [[nodiscard]] stamp claim(runs at_first = runs::no_more_than_once) {
     calls_.fetch_add(1, std::memory_order_relaxed);
-    return ledger_.claim();
+    return ledger_.claim(verb_.load(std::memory_order_relaxed), at_first);
   }
   /// The call was not made.
   void uncount() { calls_.fetch_sub(1, std::memory_order_relaxed); }
   void count_calls(std::uint64_t more) { calls_.fetch_add(more, std::memory_order_relaxed); }
-  void expect(stamp call, runs how_often) { ledger_.expect(call, how_often); }
+  void expect(stamp call, runs how_often) {
+    if (call.serial != 0) ledger_.expect(call, how_often);
+  }
   [[nodiscard]] node_t any_node() {
     node_.store(seats_.at(below(seats_.size())));
     return node_.load();
@@ -53,11 +58,24 @@ class worker {
   [[nodiscard]] bool gone(node_t node) const { return seats_.given_up(node); }
   [[nodiscard]] std::size_t nodes() const noexcept { return seats_.size(); }
   [[nodiscard]] node_t node_at(std::size_t seat) const noexcept { return seats_.at(seat); }
+  /// Of all seats.
+  [[nodiscard]] std::vector<node_t> all_nodes() const {
+    std::vector<node_t> all;
+    for (std::size_t seat = 0; seat < seats_.size(); ++seat) all.push_back(seats_.at(seat));
+    return all;
+  }
+  [[nodiscard]] supervised_target* supervised() const noexcept { return supervised_; }
+  void on_node(node_t node) noexcept { node_.store(node); }
   /// The result of the call `made` to `node` has to be `wanted`.
   template <class Value>
   void take(offload::future<Value> result, stamp made, node_t node, const Value& wanted) {
+    take_by([&] { return result.get(); }, made, node, wanted);
+  }
+  /// The same of what get() gives, or throws.
+  template <class Value, class Get>
+  void take_by(Get get, stamp made, node_t node, const Value& wanted) {
     try {
-      const Value value = result.get();
+      const Value value = get();
       expect(made, runs::once);
       if (!(value == wanted)) wrong(node, "the result is wrong");
     } catch (const node_failure& why) {
@@ -77,11 +95,12 @@ class worker {
   static const verb_entry* verbs(std::size_t& count);
   void do_one();
 
-  static constexpr std::size_t max_verbs = 32;
+  static constexpr std::size_t max_verbs = 64;
   const std::size_t number_;
   ledger_part ledger_;
   std::mt19937_64 random_;
   seats& seats_;
+  supervised_target* const supervised_;
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<const char*> verb_{nullptr};
   std::atomic<node_t> node_{-1};
