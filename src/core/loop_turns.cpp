@@ -54,7 +54,10 @@ void waiter::end_loop_turn() {
     if (node_.arm()) {
       loop_sleeps_.store(true, std::memory_order_seq_cst);
       count_sleep();
-      loop.set_time(node_.next_wakeup_ns());
+      std::int64_t until = node_.next_wakeup_ns();
+      // Calls wait behind one that another thread executes, which may leave without beginning them, or telling.
+      if (node_.has_deferred()) until = std::min(until, base::now_ns() + rest_beside_others_ns);
+      loop.set_time(until);
     } else {
       set_sleeping(false);
       loop.signal();

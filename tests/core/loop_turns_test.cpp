@@ -98,6 +98,17 @@ TEST_F(loop_turns, beside_a_thread_that_only_passes_by_another_turn_follows) {
   EXPECT_EQ(::epoll_wait(loop.get(), &event, 1, 10'000), 1) << "the news lie there, and nobody takes them";
 }
 
+/// That thread may leave when it has executed its call, and tells nobody that the next one can begin.
+TEST_F(loop_turns, calls_that_wait_behind_another_threads_are_looked_at_again) {
+  node.deferred = true;
+  turn();
+  EXPECT_EQ(node.armed, 1);
+  EXPECT_TRUE(loop_readable(fd, 10'000));
+  node.deferred = false;
+  turn();
+  EXPECT_FALSE(loop_readable(fd, 20));
+}
+
 TEST_F(loop_turns, a_node_that_has_something_asks_for_a_turn) {
   node.refuses_sleep = true;
   turn();

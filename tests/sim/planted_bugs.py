@@ -194,10 +194,6 @@ BUGS = [
      "src/core/peer_events.cpp",
      "  waiter_.wake_if_asleep();\n  if (report_listener",
      "  if (!({bug} && is_end)) waiter_.wake_if_asleep();\n  if (report_listener"),
-    ("loop-not-told", "a turn of an event loop leaves what it was for to a thread that only passes by with the lock",
-     "src/core/loop_turns.cpp",
-     "|| loop_sleeps_.load(std::memory_order_seq_cst))\n",
-     "|| (!{bug} && loop_sleeps_.load(std::memory_order_seq_cst)))\n"),
 ]
 
 DEVICES = "--devices some --medium sim"
@@ -228,8 +224,6 @@ FOCUS = {
                       "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device,supervise",
     "credit-told-early": "--medium loopback --steps 400 --without ping,long-message,throwing,deadline,then,abandon,"
                          "try,join,ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
-    "loop-not-told": "--medium sim --without sync,async,ping,batch,context,nested,long-message,throwing,deadline,"
-                     "then,abandon,try,join,stream,ask,pooled,transfer,block,object,then-call,pool,group,graph,restart,add-node,remove-node,cut,kill,kill-host,device,supervise",
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'
