@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,6 +37,7 @@ struct options {
   std::uint64_t seed = 1;
   std::uint64_t count = 0;  ///< calls of the fast run; 0: the long one
   std::uint64_t hang_seconds = 60;
+  std::string verbs;  ///< some of them; empty: all
 };
 
 options read(int argc, char** argv) {
@@ -65,6 +67,8 @@ options read(int argc, char** argv) {
   number("hang", result.hang_seconds);
   result.spare = words["spare"];
   words.erase("spare");
+  result.verbs = words["verbs"];
+  words.erase("verbs");
   for (const auto& [name, text] : words) {
     std::fprintf(stderr, "ham_soak: there is no option --%s\n", name.c_str());
     std::exit(2);
@@ -80,6 +84,8 @@ class run {
     if (!how.spare.empty()) supervised_ = std::make_unique<supervised_target>(how.spare);
     for (std::size_t i = 0; i < how.threads; ++i)
       workers_.push_back(std::make_unique<worker>(i, mixed(how.seed * 1000 + i), seats_, supervised_.get()));
+    for (const auto& one : workers_)
+      if (!one->choose(how.verbs)) throw std::runtime_error("--verbs has no verb, or an unknown one: " + how.verbs);
   }
 
   void go() {

@@ -12,7 +12,7 @@ namespace {
 using const_bytes = offload::buffer_ptr<const std::uint8_t>;
 
 /// Short ones travel with the call, long ones by themselves.
-std::size_t any_size(worker& self) { return 1 + self.below(self.below(4) == 0 ? 1U << 19U : 1U << 12U); }
+std::size_t any_size(worker& self) { return 1 + self.below(self.below(4) == 0 ? 1U << 17U : 1U << 12U); }
 
 }  // namespace
 

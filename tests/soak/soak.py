@@ -205,7 +205,8 @@ class Soak:
         return found
 
     def arguments(self, spare, spares):
-        return [f"--seconds={self.seconds:.1f}", f"--threads={self.options.threads}", f"--spare={spare}",
+        verbs = [f"--verbs={self.options.verbs}"] if self.options.verbs else []
+        return [*verbs, f"--seconds={self.seconds:.1f}", f"--threads={self.options.threads}", f"--spare={spare}",
                 f"--spares={spares}", f"--seed={self.options.seed}", f"--hang={self.options.hang}"]
 
     def shm(self):
@@ -326,6 +327,7 @@ def main():
     parser.add_argument("--threads", type=int, default=3, help="of the host that call")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hang", type=int, default=60, help="seconds after which a wait counts as a hang")
+    parser.add_argument("--verbs", help="some of them, to look into a problem: 'graphs+put, get'")
     parser.add_argument("--count", help="the fast run: so many calls")
     parser.add_argument("--no-growth", action="store_true", help="memory is not judged (sanitizers)")
     parser.add_argument("--json", help="all samples and results, to a file, or - for the output")

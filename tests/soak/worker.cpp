@@ -1,8 +1,19 @@
 #include "soak/worker.hpp"
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 
 namespace soak {
+
+bool worker::choose(const std::string& names) {
+  if (names.empty()) return true;
+  std::size_t count = 0;
+  const verb_entry* const all = verbs(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (("+" + names + "+").find("+" + std::string(all[i].name) + "+") != std::string::npos) chosen_.push_back(i);
+  return chosen_.size() == static_cast<std::size_t>(1 + std::count(names.begin(), names.end(), '+'));
+}
 
 void worker::run(const std::atomic<bool>& pause) {
   while (!over.load() && !pause.load()) do_one();
@@ -12,7 +23,7 @@ void worker::run(const std::atomic<bool>& pause) {
 void worker::do_one() {
   std::size_t count = 0;
   const verb_entry* const all = verbs(count);
-  const std::size_t which = below(count);
+  const std::size_t which = chosen_.empty() ? below(count) : chosen_[below(chosen_.size())];
   node_.store(-1);
   since_ns_.store(base::now_ns());
   verb_.store(all[which].name);
@@ -45,7 +56,8 @@ std::string worker::verbs_as_json() const {
   const verb_entry* const all = verbs(count);
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
-    if (i != 0) text += ",";
+    if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), i) == chosen_.end()) continue;
+    if (!text.empty()) text += ",";
     text += quoted(all[i].name) + ":" + std::to_string(done_[i].load());
   }
   return text;

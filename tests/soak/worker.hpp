@@ -23,6 +23,8 @@ class worker {
   worker(std::size_t number, std::uint64_t seed, seats& of, supervised_target* supervised)
       : number_(number), ledger_(number), random_(seed), seats_(of), supervised_(supervised) {}
 
+  /// Of all verbs, those with one of these names, divided by '+'. Empty: all. False: there is none of them.
+  [[nodiscard]] bool choose(const std::string& names);
   /// Verbs until the run is over or it is asked to pause.
   void run(const std::atomic<bool>& pause);
   /// At the end.
@@ -101,6 +103,7 @@ class worker {
   std::mt19937_64 random_;
   seats& seats_;
   supervised_target* const supervised_;
+  std::vector<std::size_t> chosen_;  ///< empty: all
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<const char*> verb_{nullptr};
   std::atomic<node_t> node_{-1};
