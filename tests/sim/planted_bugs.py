@@ -219,7 +219,12 @@ FOCUS = {
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"
                          "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
-    "queues-kept": "--without group,graph,event-loop,pool,then-call,object,block,transfer,device,supervise",
+    "settled-beside": "--medium sim --steps 600 --without async,ping,batch,context,nested,long-message,"
+                      "throwing,then,abandon,try,join,stream,ask,pooled,transfer,block,object,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
+    "lock-without-fence": "--medium sim --without context,nested,long-message,throwing,abandon,try,join,"
+                          "stream,ask,pooled,transfer,block,object,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
+    "queues-kept": "--medium sim --without sync,context,nested,long-message,throwing,deadline,then,abandon,"
+                   "try,join,stream,ask,pooled,transfer,block,object,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
     "chunk-repeated": "--without sync,async,ping,batch,context,nested,long-message,throwing,deadline,then,abandon,try,join,stream,"
                       "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device,supervise",
     "credit-told-early": "--medium loopback --steps 400 --without ping,long-message,throwing,deadline,then,abandon,"
