@@ -63,14 +63,7 @@ void copy_then_call_verb(worker& self) {
   auto sum = offload::copy(source.ptr(), target.ptr(), sent.size(),
                            offload::then_call(fn<&checksum_of>, call, const_bytes(target.ptr()), sent.size()));
   self.count_calls(5);
-  try {
-    const bool right = sum.get() == checksum(sent.data(), sent.size());
-    self.expect(call, runs::once);
-    // As of a copy without a call: bytes may have been put to a target whose end was not noticed yet.
-    if (!right) self.wrong(self.gone(from) ? from : to, "a copy differs from its source");
-  } catch (const node_failure& why) {
-    self.lost(call, to, why);
-  }
+  take_copy(self, std::move(sum), call, from, to, checksum(sent.data(), sent.size()));
 }
 
 /// Parts of buffers, of their own length; what lies beside them stays.

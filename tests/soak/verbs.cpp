@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "soak/verbs.hpp"
@@ -202,14 +203,7 @@ void copy_verb(worker& self) {
   self.count_calls(4);
   const stamp call = self.claim();
   auto sum = async(to, fn<&checksum_of>, call, offload::buffer_ptr<const std::uint8_t>(target.ptr()), sent.size());
-  try {
-    const bool right = sum.get() == checksum(sent.data(), sent.size());
-    self.expect(call, runs::once);
-    // To put to, and copy from, a target that is killed succeeds without effect until its end is noticed.
-    if (!right) self.wrong(self.gone(from) ? from : to, "a copy differs from its source");
-  } catch (const node_failure& why) {
-    self.lost(call, to, why);
-  }
+  take_copy(self, std::move(sum), call, from, to, checksum(sent.data(), sent.size()));
 }
 
 /// Rows that are apart on either side.
@@ -329,6 +323,18 @@ void detach_verb(worker& self) {
 }
 
 }  // namespace
+
+void take_copy(worker& self, offload::future<std::uint64_t> sum, stamp call, node_t from, node_t to,
+               std::uint64_t wanted) {
+  try {
+    const bool right = sum.get() == wanted;
+    self.expect(call, runs::once);
+    // To put to, and copy from, a target that is killed succeeds without effect until its end is noticed.
+    if (!right) self.wrong(self.gone(from) ? from : to, "a copy differs from its source");
+  } catch (const node_failure& why) {
+    self.lost(call, to, why);
+  }
+}
 
 const worker::verb_entry* worker::verbs(std::size_t& count) {
   static constexpr verb_entry all[] = {

@@ -22,6 +22,11 @@ void event_loop_verb(worker& self);
 void sender_verb(worker& self);
 void stopped_sender_verb(worker& self);
 
+// ---- verbs.cpp
+/// The checksum, on `to`, of what was copied there from a buffer of `from`.
+void take_copy(worker& self, offload::future<std::uint64_t> sum, stamp call, node_t from, node_t to,
+               std::uint64_t wanted);
+
 // ---- memory_verbs.cpp
 void then_call_verb(worker& self);
 void copy_then_call_verb(worker& self);

@@ -104,40 +104,26 @@ concept is_call_or_future = requires(Sender&& sender) {
   sender_access::begin(static_cast<Sender&&>(sender));
 };
 
-template <class Result>
-struct values_of : std::type_identity<std::tuple<std::decay_t<Result>>> {};
-template <>
-struct values_of<void> : std::type_identity<std::tuple<>> {};
-
-/// The outcome of a future, as of the operation of its sender.
-template <class Result>
-[[nodiscard]] auto wait_for_future(future<Result> of) -> std::optional<typename values_of<Result>::type> {
-  of.wait();
-  if (future_access::slot(of)->has_failed()) [[unlikely]] {
-    outcome_of<Result> taken = outcome_in(of);
-    if (says_cancelled(taken.error)) return std::nullopt;
-    rethrow(std::move(taken.error));
-  }
-  if constexpr (std::is_void_v<Result>) {
-    of.get();
-    return std::tuple<>();
-  } else {
-    return std::tuple<std::decay_t<Result>>(of.get());
-  }
-}
-
 template <class Sender>
 requires is_call_or_future<Sender>
-[[nodiscard]] auto wait_for_sender(Sender&& sender) {
-  decltype(sender_access::begin(static_cast<Sender&&>(sender))) begun;
+[[nodiscard]] auto wait_for_sender(Sender&& sender) -> std::optional<typename waited_for<Sender>::type> {
   std::exception_ptr why;
-  HAM_TRY { begun = sender_access::begin(static_cast<Sender&&>(sender)); }
-  HAM_CATCH_ALL { why = std::current_exception(); }
-  if (why != nullptr) [[unlikely]] {
-    if (says_cancelled(why)) return decltype(wait_for_future(std::move(begun)))();
-    rethrow(std::move(why));
+  HAM_TRY {
+    auto begun = sender_access::begin(static_cast<Sender&&>(sender));
+    begun.wait();
+    if (!future_access::slot(begun)->has_failed()) [[likely]] {
+      if constexpr (std::is_void_v<typename decltype(begun)::value_type>) {
+        begun.get();
+        return std::tuple<>();
+      } else {
+        return typename waited_for<Sender>::type(begun.get());
+      }
+    }
+    why = begun.error();
   }
-  return wait_for_future(std::move(begun));
+  HAM_CATCH_ALL { why = std::current_exception(); }
+  if (says_cancelled(why)) return std::nullopt;
+  rethrow(std::move(why));
 }
 
 template <class Sender>
