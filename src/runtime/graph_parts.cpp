@@ -455,9 +455,18 @@ std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nod
 
 void install_parts(engine& at, std::span<const part_plan> plans) {
   std::vector<offload::future<void>> asked;
-  for (const part_plan& one : plans)
-    asked.push_back(offload::async(destination_of(at, one.parts[one.own]), fn<&install_graph_part>, at.self(), one));
-  for (offload::future<void>& one : asked) one.get();
+  std::exception_ptr failed;
+  try {
+    for (const part_plan& one : plans)
+      asked.push_back(offload::async(destination_of(at, one.parts[one.own]), fn<&install_graph_part>, at.self(), one));
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  for (const offload::future<void>& one : asked) {  // all are read: else the user would be told of calls of the library
+    std::exception_ptr why = one.error();
+    if (failed == nullptr) failed = std::move(why);
+  }
+  if (failed != nullptr) std::rethrow_exception(failed);
 }
 
 }  // namespace ham::detail

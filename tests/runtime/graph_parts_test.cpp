@@ -1,6 +1,11 @@
 // The parts of graphs of a node, by number.
 #include "runtime/graph_parts.hpp"
 
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "ham/offload/unobserved_error.hpp"
 #include "offload/loopback_job.hpp"
 #include "runtime/engine.hpp"
 
@@ -52,6 +57,25 @@ TEST_F(graph_parts, takes_from_nobody_the_part_of_who_has_compiled_the_graph) {
   plan.starting = {0};
   EXPECT_THROW(ham::detail::install_graph_part(1, plan), call_error);
   EXPECT_FALSE(parts.hold(id));
+}
+
+std::atomic<int> errors_told{0};
+
+TEST_F(graph_parts, where_several_nodes_refuse_one_error_is_thrown_and_none_is_told) {
+  std::vector<offload::detail::part_plan> plans(2);
+  for (node_t node = 1; node <= 2; ++node) {
+    offload::detail::part_plan& plan = plans[static_cast<std::size_t>(node) - 1];
+    plan.parts = {{node, 1}};  // that of who has compiled it: nobody takes it
+    plan.stages.emplace_back();
+    plan.stages[0].kind = static_cast<std::uint8_t>(offload::detail::stage_kind::finish);
+    plan.stages[0].needs = 1;
+    plan.starting = {0};
+  }
+  errors_told = 0;
+  const auto before = on_unobserved_error([](const unobserved_error&) { ++errors_told; });
+  EXPECT_THROW(ham::detail::install_parts(current(), plans), call_error);
+  on_unobserved_error(before);
+  EXPECT_EQ(errors_told, 0);
 }
 
 TEST_F(graph_parts, what_is_held_stays_until_it_is_let_go) {
