@@ -63,6 +63,12 @@ def reply_of_nobody(events):
     return doubled(events, (1, 0))
 
 
+def refused_without_a_stop(events):
+    refused = [n for n in (0, 1) if (4, 20 + n) in events and (4, 10 + n) not in events]
+    late = [n for n in refused if (2 + n, ord("l")) in events]  # told by its deadline, which is no event
+    return refused and not late and (0, ord("c")) in events and without(events, (0, ord("c")))
+
+
 def taken_and_said_not_to_run(events):
     lost = first(events, lambda who, what: who in (3, 4) and what == ord("m"))
     return lost and changed(events, lost, (lost[0], ord("n")))
@@ -127,7 +133,8 @@ def freed_twice(events):
 
 
 SPOILED = {
-    "settling": (settles_twice, runs_without_a_call, answers_before_it_runs, result_after_the_deadline, reply_of_nobody),
+    "settling": (settles_twice, runs_without_a_call, answers_before_it_runs, result_after_the_deadline, reply_of_nobody,
+                 refused_without_a_stop),
     "removal": (taken_and_said_not_to_run, not_taken_and_said_to_have_run, runs_twice, survives),
     "greeting": (greets_twice, manifest_before_the_greeting, one_manifest),
     "credit": (acknowledges_twice, never_acknowledges, acknowledges_early),
@@ -136,10 +143,10 @@ SPOILED = {
 
 
 def record(simulation, name, seed):
-    done = subprocess.run([simulation, "--record", name, "--seed", str(seed)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run([simulation, "--record", name, "--seed", str(seed)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, timeout=60, check=False)
     if done.returncode != 0:
-        raise difference(f"{simulation} --record {name} --seed {seed}: {done.stdout}")
+        raise difference(f"{simulation} --record {name} --seed {seed}: {done.stdout}{done.stderr}")
     events = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
     return arrived_only(events) if name == "credit" else events
 

@@ -100,8 +100,11 @@ class numbering {
       return at->second;
     }
     if (!is_reply(what)) return -1;
-    const auto found = numbers_.find(what.head.call);
-    return found == numbers_.end() ? -1 : found->second;
+    return find(what);
+  }
+  /// Which of the two a stop is for.
+  [[nodiscard]] int of_stop(const packet& what) const {
+    return frame_header::decode(what.head).kind() == wire_kind::cancel ? find(what) : -1;
   }
   [[nodiscard]] static bool is_reply(const packet& what) {
     const wire_kind kind = frame_header::decode(what.head).kind();
@@ -109,6 +112,11 @@ class numbering {
   }
 
  private:
+  [[nodiscard]] int find(const packet& what) const {
+    const auto found = numbers_.find(what.head.call);
+    return found == numbers_.end() ? -1 : found->second;
+  }
+
   std::map<std::uint32_t, int> numbers_;
   int next_ = 0;
 };
@@ -122,11 +130,14 @@ void record_settling(random_source& random) {
   run_begins = 10;
   numbering numbers;
   int arrived = 0;
+  std::array<bool, calls> may_stop{};  // the user; stops for deadlines are no events
   observed_world job(
       conditions_for(random, 512),
       [&](node_t, node_t to, packet& what) {
         const int number = numbers.of(what);
         if (number >= 0) note_event(to == 1 ? 0 : 4, to == 1 ? number : 20 + number);
+        const int stopped = to == 1 ? numbers.of_stop(what) : -1;
+        if (stopped >= 0 && may_stop[static_cast<std::size_t>(stopped)]) note_event(0, 'c');
       },
       [&](node_t, node_t to, packet& what) {
         const int number = to == 0 ? numbers.of(what) : -1;
@@ -137,6 +148,8 @@ void record_settling(random_source& random) {
   const auto settle = [&](int number, offload::future<std::int64_t>& result) {
     try {
       static_cast<void>(result.get());
+      note_event(2 + number, 'v');
+    } catch (const operation_cancelled&) {  // the target's answer as well
       note_event(2 + number, 'v');
     } catch (const deadline_exceeded&) {
       note_event(2 + number, 'l');
@@ -151,6 +164,10 @@ void record_settling(random_source& random) {
       const auto at = static_cast<std::size_t>(number);
       if (!results[at].valid()) return;
       sleep_some(random, 60'000);
+      if (may_stop[at]) {
+        static_cast<void>(results[at].request_stop());
+        sleep_some(random, 60'000);
+      }
       if (given_up[at] && !results[at].test()) {
         note_event(2 + number, 'g');
         results[at].detach();
@@ -163,10 +180,10 @@ void record_settling(random_source& random) {
       const auto takes = static_cast<std::int64_t>(random.once_in(2) ? random.below(80'000) : 0);
       const std::chrono::nanoseconds limit(1'000 + random.below(120'000));
       given_up[at] = random.once_in(3);
-      if (random.once_in(2))
-        results[at] = offload::async(offload::within(1, limit), fn<&traced>, number, takes);
-      else
-        results[at] = offload::async(1, fn<&traced>, number, takes);
+      const std::uint64_t how = random.below(4);
+      may_stop[at] = how == 2;
+      const offload::destination to = how < 2 ? offload::within(1, limit) : how == 2 ? offload::stoppable(1) : 1;
+      results[at] = offload::async(to, fn<&traced>, number, takes);
       if (random.once_in(2)) finish(number);
     }
     for (int number = 0; number < calls; ++number) finish(number);

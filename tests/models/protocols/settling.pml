@@ -112,6 +112,10 @@ proctype caller() OBSERVED {
        ; not_run[whose[0]] = true; settle(0)
 #endif
      }
+  :: atomic { used[1] && pending[1] && !cancelled[whose[1]] && nfull(to_target) ->
+       EVENT(LEAVING, 'c');
+       cancelled[whose[1]] = true; to_target!cancel(1, whose[1])
+     }
   :: atomic { to_caller?what(slot, number) ->
        EVENT(ARRIVING, number);
        assert(used[slot] && reply_due[slot]);   /* else: a reply to no call */
