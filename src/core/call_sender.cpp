@@ -205,8 +205,7 @@ bool call_sender::begin_stoppable(const request& what, call_room& out) {
       out.slot = stopped(place.node, what.function);
       return false;
     }
-    place.deadline_ns =
-        place.deadline_ns == 0 ? outer->deadline_ns() : std::min(place.deadline_ns, outer->deadline_ns());
+    place.deadline_ns = outer->deadline_within(place.deadline_ns);
   }
   if (place.deadline_ns == 0) return begin_as<false>(place, what.function, what.size, what.decode, what.policy, out);
   return begin_as<true>(place, what.function, what.size, what.decode, what.policy, out);

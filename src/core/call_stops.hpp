@@ -1,6 +1,7 @@
 // The calls that run here and can be stopped by their callers (docs/decisions/0015-stopping-calls.md).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -61,6 +62,11 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
   }
 
   [[nodiscard]] const origin& of() const noexcept { return of_; }
+  /// The deadline of a call or a replay that it makes, which has no more time than itself. `own_ns`: what that was
+  /// given; 0: none. base::never_ns: there is none.
+  [[nodiscard]] std::int64_t deadline_within(std::int64_t own_ns) const noexcept {
+    return own_ns == 0 ? deadline_ns() : std::min(own_ns, deadline_ns());
+  }
   /// Whether it was stopped while it waited: it begins only if not. The stop may have arrived behind other messages. No
   /// lock is held.
   [[nodiscard]] bool requested_before_begin() noexcept;

@@ -100,6 +100,17 @@ void close_context() {
   drain_context();
 }
 
+/// In the process `node`, which `on` names.
+std::uint32_t open_on(destination on, node_t node, std::uint64_t runtime, std::size_t stack_bytes,
+                      const std::stop_token* token) {
+  on.node = detail::engine_for(on).exactly(node);
+  const auto close_late = [node, runtime](std::uint32_t late) {
+    ham::detail::give_back([&] { return async(destination(node, late, runtime), fn<&close_context>); });
+  };
+  return ham::detail::sync_or_undo_unless(token, on, close_late, fn<&open_context>,
+                                          static_cast<std::uint64_t>(stack_bytes));
+}
+
 [[maybe_unused]] const bool always_run = ham::detail::always_run(fn<&drain_context>, fn<&close_context>);
 
 }  // namespace
@@ -107,11 +118,12 @@ void close_context() {
 context::context(destination on) : context(on, 0) {}
 context::context(destination on, std::size_t stack_bytes)
     : node_(detail::engine_for(on).process_of_handle(on)), runtime_(detail::serial_of(detail::engine_for(on))) {
-  on.node = detail::engine_for(on).exactly(node_);
-  const auto close_late = [node = node_, runtime = runtime_](std::uint32_t late) {
-    ham::detail::give_back([&] { return async(destination(node, late, runtime), fn<&close_context>); });
-  };
-  id_ = ham::detail::sync_or_undo(on, close_late, fn<&open_context>, static_cast<std::uint64_t>(stack_bytes));
+  id_ = open_on(on, node_, runtime_, stack_bytes, nullptr);
+}
+context::context(const stoppable_destination& on, std::size_t stack_bytes)
+    : node_(detail::engine_for(on.where()).process_of_handle(on.where())),
+      runtime_(detail::serial_of(detail::engine_for(on.where()))) {
+  id_ = open_on(on.where(), node_, runtime_, stack_bytes, &on.token());
 }
 
 context& context::operator=(context&& other) noexcept {

@@ -19,6 +19,7 @@
 #include "runtime/memory_access.hpp"
 #include "runtime/message_transfer.hpp"
 #include "runtime/row_layout.hpp"
+#include "runtime/stoppable_transfer.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
@@ -181,6 +182,14 @@ block_rows rows_of(const block& what, std::size_t element_bytes) {
 
 future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, const block_rows& what, element of,
                       transfer_terms how) {
+  if (has_token(how)) [[unlikely]] {
+    return in_stoppable_parts(
+        at, {operation::put, node, what.rows, rows_of_part(what)}, how,
+        [&at, from, node, to, what, of](std::size_t done, std::size_t count, const transfer_terms& part) {
+          return put_rows(at, static_cast<const std::byte*>(from) + done * what.source_pitch, node,
+                          {to.address + done * what.target_pitch, to.tag}, first_rows(what, count), of, part);
+        });
+  }
   const std::size_t bytes = what.rows * what.row_bytes;
   at.memory.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
@@ -193,15 +202,24 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
         [&](std::size_t done, std::size_t piece) {
           std::vector<std::byte> packed = pack(rows, source, done, piece);
           swap_bytes(packed.data(), packed.size(), swapped);
-          return async(messages_to(at, node, how), storing_rows,
-                       far_rows{to.address, to.tag, what.target_pitch, what.row_bytes, done},
-                       std::span<const std::byte>(packed));
+          return unless_stopped(async(messages_to(at, node, how), storing_rows,
+                                      far_rows{to.address, to.tag, what.target_pitch, what.row_bytes, done},
+                                      std::span<const std::byte>(packed)),
+                                how);
         });
   });
 }
 
 future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const block_rows& what, element of,
                       transfer_terms how) {
+  if (has_token(how)) [[unlikely]] {
+    return in_stoppable_parts(
+        at, {operation::get, node, what.rows, rows_of_part(what)}, how,
+        [&at, from, node, to, what, of](std::size_t done, std::size_t count, const transfer_terms& part) {
+          return get_rows(at, node, {from.address + done * what.source_pitch, from.tag},
+                          static_cast<std::byte*>(to) + done * what.target_pitch, first_rows(what, count), of, part);
+        });
+  }
   const std::size_t bytes = what.rows * what.row_bytes;
   at.memory.count_got(bytes);
   auto* const target = static_cast<std::byte*>(to);
@@ -212,9 +230,10 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
     return transfer(
         at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(at, node, how), loading_rows,
-                       far_rows{from.address, from.tag, what.source_pitch, what.row_bytes, done},
-                       static_cast<std::uint64_t>(piece))
+          return unless_stopped(async(messages_to(at, node, how), loading_rows,
+                                      far_rows{from.address, from.tag, what.source_pitch, what.row_bytes, done},
+                                      static_cast<std::uint64_t>(piece)),
+                                how)
               .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
                 if (packed.size() != piece) throw protocol_error("a get was answered with another size");
                 swap_bytes(packed.data(), piece, swapped);
@@ -226,6 +245,14 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
 
 future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
                        const block_rows& what, element of, transfer_terms how) {
+  if (has_token(how)) [[unlikely]] {
+    return in_stoppable_parts(
+        at, {operation::copy, from_node, what.rows, rows_of_part(what)}, how,
+        [&at, from_node, from, to_node, to, what, of](std::size_t done, std::size_t count, const transfer_terms& part) {
+          return copy_rows(at, from_node, {from.address + done * what.source_pitch, from.tag}, to_node,
+                           {to.address + done * what.target_pitch, to.tag}, first_rows(what, count), of, part);
+        });
+  }
   const std::size_t bytes = what.rows * what.row_bytes;
   const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   if (from_node == at.self() && from.tag != 0) {
@@ -249,9 +276,11 @@ future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_
     });
   }
   const engine_scope scope(&at);
-  return async(messages_to(at, from_node, how), fn<&copy_rows_from_here>, from.address, from.tag, to_node, to.address,
-               to.tag, std::array<std::uint64_t, 4>{what.rows, what.row_bytes, what.source_pitch, what.target_pitch},
-               of.number_bytes, of.known, time_left(how));
+  return unless_stopped(
+      async(messages_to(at, from_node, how), fn<&copy_rows_from_here>, from.address, from.tag, to_node, to.address,
+            to.tag, std::array<std::uint64_t, 4>{what.rows, what.row_bytes, what.source_pitch, what.target_pitch},
+            of.number_bytes, of.known, time_left(how)),
+      how);
 }
 
 }  // namespace ham::offload::detail

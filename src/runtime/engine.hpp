@@ -200,6 +200,9 @@ class engine final : public called_node,
   bool stop(call_slot& slot, offload::when_stopped how) noexcept;
   /// The same by its id, and runs nothing. Without `how`: it was made by a call that is stopped.
   void stop_call(std::uint32_t call, std::optional<offload::when_stopped> how) noexcept;
+  /// A message of a transfer is not waited for any more: it fails with ham::operation_cancelled, `not_run` if it has
+  /// not left. What comes of it later is dropped. Any thread.
+  void drop_message(std::uint32_t call) noexcept;
   /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
   void kill(const call_slot& slot) const;
   /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.

@@ -100,7 +100,7 @@ batch_slot begin_batched(engine& at, const destination& to, msg::handler_entry& 
                          result_decoder decode, batch_owner& owner) {
   if (size > UINT32_MAX) [[unlikely]]
     throw call_error("a call of a batch takes " + std::to_string(size) +
-                         " bytes of arguments (less than 4 GiB are allowed) call it alone",
+                         " bytes of arguments (less than 4 GiB are allowed); call it alone",
                      call_error_reason::too_long);
   return at.batches_out.begin_batched(to, function, decode, owner);
 }

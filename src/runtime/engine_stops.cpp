@@ -105,6 +105,23 @@ bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offl
   return true;
 }
 
+void engine::drop_message(std::uint32_t call) noexcept {
+  waits.lock();
+  if (call_slot* const slot = calls.find(call)) {
+    const node_t node = slot->node.load(std::memory_order_relaxed);
+    const settling_alone nobody_else(peers.at_place_of(node));
+    const bool is_it = !slot->settled() && slot->id.load(std::memory_order_relaxed) == call;
+    if (is_it && slot->function != nullptr && slot->reply_due.load(std::memory_order_acquire) && peers.has(node)) {
+      const bool withdrawn = peers[node].withdraw_call(call);
+      if (withdrawn) slot->reply_due = false;
+      calls.fail(*slot, stopped_call(*table_, node, slot->function,
+                                     withdrawn ? call_outcome::not_run : call_outcome::may_have_run));
+    }
+  }
+  waits.unlock();
+  if (continuations.due()) waits.wake();
+}
+
 void engine::kill(const call_slot& slot) const {
   if (slot.function == nullptr)
     throw call_error(
@@ -204,7 +221,8 @@ void stop_link::attach(call_slot& slot, const std::stop_token& token, offload::w
   detail::attach(slot, link);
 }
 
-call_slot* stop_link::stopped_slot(engine& at, node_t node) {
+call_slot* stop_link::stopped_slot(engine& at, node_t to) {
+  const node_t node = without_exact_bit(to);
   call_slot& slot = at.calls.claim_local(node);
   fail_local(slot, stopped_call(msg::handler_table::local(), node, nullptr, call_outcome::not_run));
   return &slot;

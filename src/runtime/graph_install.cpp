@@ -161,7 +161,7 @@ void graph_replays::refuse_old_handles() const {
     if (const node_t number = at_.number_of_replaced(process); number >= 0)
       throw buffer_error("a graph cannot be replayed any more (it was recorded with memory of a process of node " +
                          std::to_string(number) +
-                         " that has died, and what that had is gone) make the memory an input of the graph, or record "
+                         " that has died, and what that had is gone); make the memory an input of the graph, or record "
                          "the graph anew");
   }
 }

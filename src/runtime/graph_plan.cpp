@@ -176,7 +176,7 @@ class division {
 
 void require(bool holds) {
   if (!holds)
-    throw call_error("a part of a graph that cannot be (its numbers lead nowhere) compile it by offload::graph");
+    throw call_error("a part of a graph that cannot be (its numbers lead nowhere); compile it by offload::graph");
 }
 
 void require_below(const std::vector<std::uint32_t>& all, std::size_t limit) {
@@ -191,7 +191,7 @@ void check_part(const part_plan& plan) {
   if (plan.values() > part_plan::max_values / plan.frames)
     throw call_error("a part of a graph has " + std::to_string(plan.values()) + " values in each of " +
                          std::to_string(plan.frames) + " replays (together at most " +
-                         std::to_string(part_plan::max_values) + ") allow fewer replays in flight",
+                         std::to_string(part_plan::max_values) + "); allow fewer replays in flight",
                      call_error_reason::too_long);
   require_below(plan.neighbours, plan.parts.size());
   require_below(plan.starting, plan.stages.size());

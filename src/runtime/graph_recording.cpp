@@ -53,7 +53,7 @@ void check_loops(const graph_recording& graph, const finished_recording& made) {
       refuse(
           "in which " + name_of_stage(stage, made.stages[stage].name) + " comes after " +
           describe_stage(graph, before) +
-          ", which is repeated and is not (outside of a repeat there is only its last value) use what repeat() gives");
+          ", which is repeated and is not (outside of a repeat there is only its last value); use what repeat() gives");
     }
   }
 }
@@ -160,7 +160,7 @@ std::uint32_t record_transfer(graph_recording& graph, const char* verb, graph_tr
 std::uint32_t begin_repeat(graph_recording& graph, graph_argument* initial) {
   if (graph.open_loop != 0)
     throw config_error(
-        "a repeat of a graph within another one (that is not supported) make one function of the inner "
+        "a repeat of a graph within another one (that is not supported); make one function of the inner "
         "one, or call it from the body");
   graph.open_loop = ++graph.loops;
   recorded_stage entry{.kind = stage_kind::entry, .name = "repeat"};

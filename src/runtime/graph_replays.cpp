@@ -29,7 +29,7 @@ std::exception_ptr late_replay(call_outcome outcome) {
   return std::make_exception_ptr(deadline_exceeded(
       begun ? "a replay of a graph did not end before its deadline (stages that have begun go on, no other ones begin)"
             : "a replay of a graph has not begun before its deadline (as many as it allows were in flight, or a "
-              "queue to a node was full) allow more time",
+              "queue to a node was full); allow more time",
       outcome));
 }
 
@@ -96,26 +96,21 @@ graph_replays::~graph_replays() = default;
 void graph_replays::check_inputs(std::span<const std::type_info* const> types) const {
   if (types.size() != plan_.types.size())
     throw call_error("a replay was given " + std::to_string(types.size()) + " inputs (the graph has " +
-                     std::to_string(plan_.types.size()) + ") give it one for each input<>()");
+                     std::to_string(plan_.types.size()) + "); give it one for each input<>()");
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (types[i] == plan_.types[i] || *types[i] == *plan_.types[i]) [[likely]]
       continue;
     throw call_error("input " + std::to_string(i) + " of a replay is a " + msg::canonical_name(types[i]->name()) +
                      " (the graph's is a " + msg::canonical_name(plan_.types[i]->name()) +
-                     ") convert it, or name the inputs in compile(), so that the compiler does");
+                     "); convert it, or name the inputs in compile(), so that the compiler does");
   }
-}
-
-/// Made by a call that can be stopped, a replay has no more time than that one.
-std::int64_t graph_replays::deadline_within(const call_stop* outer, std::int64_t deadline_ns) noexcept {
-  if (outer == nullptr || outer->deadline_ns() == base::never_ns) return deadline_ns;
-  return deadline_ns == 0 ? outer->deadline_ns() : std::min(deadline_ns, outer->deadline_ns());
 }
 
 replay_ticket graph_replays::enter(const replay_options& how, std::span<const std::size_t> sizes) {
   static_cast<void>(engine_of_runtime(runtime_));
   call_stop* const outer = this_thread.innermost_stop();
-  const std::int64_t deadline_ns = deadline_within(outer, how.deadline_ns);
+  std::int64_t deadline_ns = outer == nullptr ? how.deadline_ns : outer->deadline_within(how.deadline_ns);
+  if (deadline_ns == base::never_ns) deadline_ns = 0;
   for (;;) {
     if (how.token.stop_requested() || (outer != nullptr && outer->requested()))
       return settled_ticket(stopped_replay(call_outcome::not_run));
@@ -131,7 +126,7 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     at_.calls.cancel(slot);
     if (stale_.load(std::memory_order_acquire)) continue;
     if (how.policy == when_full::refuse) return {};
-    if (!await_room(deadline_ns)) return settled_ticket(late_replay(call_outcome::not_run));
+    if (!await_room(how.token, deadline_ns)) return settled_ticket(late_replay(call_outcome::not_run));
   }
 }
 
@@ -165,8 +160,8 @@ graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
   return &one;
 }
 
-/// False: the deadline has passed.
-bool graph_replays::await_room(std::int64_t deadline_ns) {
+/// Also until it is stopped, of which the caller finds out by itself. False: the deadline has passed.
+bool graph_replays::await_room(const std::stop_token& token, std::int64_t deadline_ns) {
   call_slot& mine = *make_local_slot(at_);
   bool waits = false;
   locked([&] { waits = !stale_.load() && free_number() == 0 && list_waiting(mine); });
@@ -174,12 +169,17 @@ bool graph_replays::await_room(std::int64_t deadline_ns) {
     at_.calls.cancel(mine);
     return true;
   }
-  const bool room = wait_slot(mine, deadline_ns == 0 ? INT64_MAX : deadline_ns);
-  if (!room) {
-    locked([&] {
-      if (std::erase(waiting_, &mine) != 0) at_.calls.settle(mine, slot_state::value);
-    });
+  bool room = false;
+  try {
+    stop_link::attach(mine, token, when_stopped::at_once);
+    stop_with_caller(mine);
+    room = wait_slot(mine, deadline_ns == 0 ? INT64_MAX : deadline_ns);
+  } catch (...) {
+    locked([&] { static_cast<void>(end_waiting(mine)); });
+    static_cast<void>(release_awaited(mine));
+    throw;
   }
+  if (!room) locked([&] { static_cast<void>(end_waiting(mine)); });
   if (!release_awaited(mine))
     throw config_error("a graph cannot be replayed (its runtime has ended); end what uses it before its runtime");
   return room;
@@ -201,7 +201,7 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
     for (const std::size_t size : sizes) {
       if (size > UINT32_MAX)
         throw call_error("an input of a replay takes " + std::to_string(size) +
-                             " bytes (less than 4 GiB are allowed) move bulk data with put and get",
+                             " bytes (less than 4 GiB are allowed); move bulk data with put and get",
                          call_error_reason::too_long);
       total += replay_ticket::head_bytes + size;
     }
@@ -344,6 +344,13 @@ bool graph_replays::list_waiting(call_slot& slot) noexcept {
   }
 }
 
+/// The thread that waits with it goes on. False: none does, or no more.
+bool graph_replays::end_waiting(call_slot& slot) noexcept {
+  if (std::erase(waiting_, &slot) == 0) return false;
+  at_.calls.settle(slot, slot_state::value);
+  return true;
+}
+
 void graph_replays::wake_waiting() noexcept {
   if (waiting_.empty()) [[likely]]
     return;
@@ -481,6 +488,7 @@ bool graph_replays::expire(call_slot& slot) noexcept {
 }
 
 bool graph_replays::stop(call_slot& slot) noexcept {
+  if (!waiting_.empty() && end_waiting(slot)) return true;
   replay* const one = find(slot);
   if (one != nullptr) fail(*one, made_or_no_memory([] { return stopped_replay(call_outcome::may_have_run); }));
   return one != nullptr;

@@ -70,9 +70,8 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] replay* find(const call_slot& slot) const noexcept;
   [[nodiscard]] std::uint32_t free_number() const noexcept;
   [[nodiscard]] replay* claim(call_slot& slot) noexcept;
-  [[nodiscard]] bool await_room(std::int64_t deadline_ns);
+  [[nodiscard]] bool await_room(const std::stop_token& token, std::int64_t deadline_ns);
   void refuse_old_handles() const;
-  [[nodiscard]] static std::int64_t deadline_within(const call_stop* outer, std::int64_t deadline_ns) noexcept;
   void stop_with_caller(const call_slot& slot);
   [[nodiscard]] replay_ticket fill(replay& one, call_slot& slot, const replay_options& how,
                                    std::span<const std::size_t> sizes);
@@ -90,6 +89,7 @@ class graph_replays final : public replay_observer,
     at_.continuations.run_settled();
   }
   [[nodiscard]] bool list_waiting(call_slot& slot) noexcept;
+  bool end_waiting(call_slot& slot) noexcept;
   void wake_waiting() noexcept;
   void forget(replay& one) noexcept;
   void settle(std::uint32_t number, std::span<const std::byte> value) noexcept;

@@ -17,6 +17,7 @@
 #include "runtime/local_memory.hpp"
 #include "runtime/memory_access.hpp"
 #include "runtime/message_transfer.hpp"
+#include "runtime/stoppable_transfer.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
@@ -112,6 +113,9 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
   }
 }
 
+/// A part of memory that is moved in parts; each is checked by its owner.
+raw_buffer further(const raw_buffer& begin, std::size_t bytes) noexcept { return {begin.address + bytes, begin.tag}; }
+
 [[maybe_unused]] const bool always_run = ham::detail::always_run(fn<&free_here>, storing, loading, fn<&copy_from_here>);
 
 }  // namespace
@@ -144,11 +148,11 @@ void require_node_of(const destination& to, node_t one, node_t other) {
                      "; name the node of the buffer");
 }
 
-raw_buffer allocate_bytes(destination& on, std::size_t bytes) {
+raw_buffer allocate_bytes(destination& on, std::size_t bytes, const std::stop_token* token) {
   engine& at = engine_for(on);
   const engine_scope scope(&at);
   on.node = at.process_of_handle(on);
-  if (on.node == at.self()) {
+  if (on.node == at.self() && (token == nullptr || !token->stop_requested())) {
     const auto [address, tag] = allocate_here(bytes);
     return {address, tag};
   }
@@ -159,7 +163,7 @@ raw_buffer allocate_bytes(destination& on, std::size_t bytes) {
         ham::detail::give_back([&] { return async(by, fn<&free_here>, late.first, late.second); });
       };
   const auto [address, tag] =
-      ham::detail::sync_or_undo(exact, give_back, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
+      ham::detail::sync_or_undo_unless(token, exact, give_back, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
   return {address, tag};
 }
 
@@ -198,6 +202,13 @@ bool free_at_end(std::uint64_t runtime, node_t node, raw_buffer what, std::int64
 
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of,
                        transfer_terms how) {
+  if (has_token(how)) [[unlikely]] {
+    return in_stoppable_parts(
+        at, {operation::put, node, bytes, piece_bytes}, how,
+        [&at, from, node, to, of](std::size_t done, std::size_t count, const transfer_terms& part) {
+          return put_bytes(at, static_cast<const std::byte*>(from) + done, node, further(to, done), count, of, part);
+        });
+  }
   at.memory.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   return begun_or_late(at, operation::put, node, [&] {
@@ -213,13 +224,20 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
             swap_bytes(copy.data(), piece, swapped);
             content = copy;
           }
-          return async(messages_to(at, node, how), storing, to.address + done, to.tag, content);
+          return unless_stopped(async(messages_to(at, node, how), storing, to.address + done, to.tag, content), how);
         });
   });
 }
 
 future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes, element of,
                        transfer_terms how) {
+  if (has_token(how)) [[unlikely]] {
+    return in_stoppable_parts(
+        at, {operation::get, node, bytes, piece_bytes}, how,
+        [&at, from, node, to, of](std::size_t done, std::size_t count, const transfer_terms& part) {
+          return get_bytes(at, node, further(from, done), static_cast<std::byte*>(to) + done, count, of, part);
+        });
+  }
   at.memory.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
   return begun_or_late(at, operation::get, node, [&] {
@@ -228,8 +246,9 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
         at, {one_sided::direction::get, target, node, from, bytes, how}, swapped, piece_bytes,
         [&] { load_local(at, from, to, bytes); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(at, node, how), loading, from.address + done, from.tag,
-                       static_cast<std::uint64_t>(piece))
+          return unless_stopped(async(messages_to(at, node, how), loading, from.address + done, from.tag,
+                                      static_cast<std::uint64_t>(piece)),
+                                how)
               .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
                 if (data.size() != piece) throw protocol_error("a get was answered with another size");
                 std::memcpy(place, data.data(), piece);
@@ -241,6 +260,15 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
 
 future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes,
                         element of, transfer_terms how) {
+  if (has_token(how)) [[unlikely]] {
+    // Within a node both may overlap, which only one copy of all bytes knows how to do.
+    const std::size_t part_bytes = from_node == to_node ? bytes : piece_bytes;
+    return in_stoppable_parts(
+        at, {operation::copy, from_node, bytes, part_bytes}, how,
+        [&at, from_node, from, to_node, to, of](std::size_t done, std::size_t count, const transfer_terms& part) {
+          return copy_bytes(at, from_node, further(from, done), to_node, further(to, done), count, of, part);
+        });
+  }
   if (from_node == at.self() && from.tag != 0) {
     return begun_or_failed(at, to_node, [&] { return put_own(at, from, to_node, to, bytes, of, how); });
   }
@@ -255,8 +283,10 @@ future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to
     });
   }
   const engine_scope scope(&at);
-  return async(messages_to(at, from_node, how), fn<&copy_from_here>, from.address, from.tag, to_node, to.address,
-               to.tag, static_cast<std::uint64_t>(bytes), of.number_bytes, of.known, time_left(how));
+  return unless_stopped(
+      async(messages_to(at, from_node, how), fn<&copy_from_here>, from.address, from.tag, to_node, to.address, to.tag,
+            static_cast<std::uint64_t>(bytes), of.number_bytes, of.known, time_left(how)),
+      how);
 }
 
 }  // namespace ham::offload::detail

@@ -232,7 +232,7 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
   std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);
   if (!at.memory.transfers().begin(slot, job, what.bytes, part, what.how.deadline_ns))
     mine.do_here();
-  else if (what.how.deadline_ns != 0)
+  else if (what.how.deadline_ns != 0 && what.how.deadline_ns != base::never_ns)
     at.calls.add_deadline(id, what.how.deadline_ns);
   return future_access::make<void>(&slot);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/privileges.hpp"
 #include "base/settings.hpp"
@@ -203,6 +204,11 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
   argc = kept;
   argv[kept] = nullptr;
   if (process_count != nullptr) take_process_count(options, from_program, process_count);
+  if (base::foreign_variable("HAM_OPTIONS") != nullptr) {
+    base::log("runtime", base::log_level::warning,
+              "HAM_OPTIONS is set, which is not read: give its options to the program, or set HAM_NODES and the other "
+              "variables that --ham-help lists");
+  }
   fill_from_environment(options);
   if (progress_thread) options.progress_thread = *progress_thread;
 }

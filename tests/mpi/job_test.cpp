@@ -16,6 +16,7 @@
 #include "ham/offload.hpp"
 #include "ham/offload/group.hpp"
 #include "offload/block_crossing.hpp"
+#include "offload/richer_calls.hpp"
 
 using namespace ham;
 
@@ -54,6 +55,8 @@ TEST(job, everybody_calls_everybody) {
     for (node_t to = 0; to < nodes(); ++to) EXPECT_EQ(offload::sync(from, fn<&add_at>, to, from, to), from + to);
   }
 }
+
+TEST(job, calls_are_stopped_repeated_and_recorded_as_over_other_transports) { test::richer_calls::expect_all(); }
 
 TEST(job, ranks_cannot_be_supervised_and_the_error_says_why) {
   for (node_t node = 1; node < nodes(); ++node) {

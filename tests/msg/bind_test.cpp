@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -117,6 +118,15 @@ TEST(bind, hostile_bytes_are_refused) {
     msg::reader from(std::span<const std::byte>(bytes.data(), size));
     EXPECT_THROW((void)msg::decode<std::remove_const_t<decltype(join)>>(from), protocol_error) << size;
   }
+}
+
+TEST(bind, leaves_placeholders_to_the_standard_library) {
+  using namespace std;
+  using namespace std::placeholders;
+  const auto minus = [](int left, int right) { return left - right; };
+  EXPECT_EQ(bind(minus, _1, 2)(5), 3);
+  EXPECT_EQ(bind(minus, 2, bind(minus, _1, 1))(5), -2);
+  EXPECT_EQ(bind(minus, 5)(2), 3) << "ham::bind, which leaves the second argument to the caller";
 }
 
 }  // namespace

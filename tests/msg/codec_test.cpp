@@ -10,6 +10,9 @@
 #include <string>
 #include <system_error>
 #include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "codec_helpers.hpp"
 
@@ -49,6 +52,31 @@ struct counts_copies {
   int value = 0;
   counts_copies() = default;
   counts_copies(const counts_copies& other) : value(other.value + 1) {}
+};
+
+/// Assigned element by element, which makes the class not trivially copyable.
+class interval {
+ public:
+  interval() : ends_(0, 0) {}
+  interval(double low, double high) : ends_(low, high) {}
+  bool operator==(const interval&) const = default;
+
+ private:
+  std::pair<double, double> ends_;
+};
+/// Not default constructible, and moved element by element.
+class entry {
+ public:
+  entry(int number, double value) : fields_(number, value, 'c') {}
+  bool operator==(const entry&) const = default;
+
+ private:
+  std::tuple<int, double, char> fields_;
+};
+struct named_interval {  // an aggregate of one
+  std::string name;
+  interval range;
+  bool operator==(const named_interval&) const = default;
 };
 
 struct empty_functor {
@@ -154,7 +182,7 @@ TEST(codec, what_crosses_and_what_does_not) {
   static_assert(!crosses<std::tuple<void (*)()>> && !crosses<std::tuple<int&>>);
   static_assert(!crosses<std::unique_ptr<int>> && !crosses<std::shared_ptr<int>> && !crosses<not_movable>);
   static_assert(!crosses<std::vector<std::string_view>> && !crosses<std::optional<std::span<const int>>>);
-  static_assert(!crosses<int[3]> && !crosses<std::atomic<int>>);
+  static_assert(!crosses<int[3]> && !crosses<std::atomic<int>> && !crosses<std::vector<bool>::reference>);
   static_assert(!crosses<std::runtime_error> && !crosses<std::error_code> && !crosses<std::exception_ptr>);
 }
 
@@ -179,6 +207,18 @@ TEST(codec, trivially_copyable_classes_cross_as_their_bytes) {
   expect_crosses(without_default(7));
   EXPECT_EQ(encoded(point{1, 2}).size(), sizeof(point));
   EXPECT_EQ(round_trip(empty_functor{})(), 5);
+}
+
+TEST(codec, classes_that_are_only_copied_trivially_cross_as_their_bytes) {
+  static_assert(!std::is_trivially_copyable_v<interval> && !std::is_trivially_copyable_v<entry>);
+  expect_crosses(interval(1, 2));
+  expect_crosses(entry(1, 2.5));
+  expect_crosses(std::vector<interval>{{1, 2}, {3, 5}});
+  expect_crosses(std::array<entry, 2>{entry(1, 2), entry(3, 4)});
+  expect_crosses(named_interval{"range", {1, 2}});
+  EXPECT_EQ(encoded(interval(1, 2)).size(), sizeof(interval));
+  const auto capturing = [of = std::tuple<int, double>(2, 1.5)](int k) { return std::get<0>(of) * k; };
+  EXPECT_EQ(round_trip(capturing)(4), 8);
 }
 
 TEST(codec, lambdas_cross_with_their_captures) {

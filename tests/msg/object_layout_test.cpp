@@ -10,6 +10,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "ham/msg/codec.hpp"
 
@@ -80,6 +82,10 @@ struct constructed {
   constructed() : a(0) {}
   int a;
 };
+struct with_tuple {
+  with_tuple() = default;
+  std::tuple<int, double> members;
+};
 struct many {
   char name[100];
 };
@@ -134,6 +140,18 @@ TEST(object_layout, classes_that_tell_nothing) {
   EXPECT_EQ(described<std::bitset<8>>().substr(0, 7), "opaque<");
   const auto lambda = [a = 1, b = 2.0] { return a + b; };
   EXPECT_TRUE(described<decltype(lambda)>().starts_with("opaque<"));
+}
+
+TEST(object_layout, classes_with_tuples_name_the_standard_library) {
+#ifdef _LIBCPP_VERSION
+  EXPECT_EQ(described<with_tuple>(), "opaque<object_test::with_tuple,16,8,libc++>");
+#else
+  EXPECT_EQ(described<with_tuple>(), "opaque<object_test::with_tuple,16,8,libstdc++>");
+#endif
+  EXPECT_EQ(ham::msg::layout_text<with_tuple>(), described<with_tuple>());
+  EXPECT_FALSE(ham::msg::layout_is_portable(described<with_tuple>(), true));
+  const auto lambda = [a = std::pair(1, 2.0)] { return a.first; };
+  EXPECT_EQ(described<decltype(lambda)>().find("libstdc++"), std::string::npos);
 }
 
 TEST(object_layout, long_double_is_named) {

@@ -2,6 +2,7 @@
 #include "ham/offload/compiled_graph.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -223,6 +224,76 @@ TEST_F(compiled_graphs, a_replay_is_stopped_with_the_function_that_has_started_i
   EXPECT_TRUE(outer.request_stop());
   EXPECT_EQ(outer.get(), 1);
   gate = true;
+}
+
+/// Opens the gate after a long time: what waits in vain fails then, and does not hang.
+class late_opening {
+ public:
+  ~late_opening() {
+    done_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> done_{false};
+  std::thread thread_{[this] {
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (!done_ && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+    if (!done_) gate = true;
+  }};
+};
+
+TEST_F(compiled_graphs, a_token_ends_the_wait_for_room) {
+  const late_opening at_the_latest;
+  offload::graph g;
+  auto step = g.compile(g.call(1, pooled(fn<&wait_for_gate>), 1), {.in_flight = 1});
+  auto first = step();
+  std::stop_source source;
+  std::thread stops([&] {
+    std::this_thread::sleep_for(20ms);
+    source.request_stop();
+  });
+  for (int i = 0; i < 2; ++i) {  // the second one does not wait
+    try {
+      static_cast<void>(step.stoppable(source.get_token())().get());
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const operation_cancelled& stopped) {
+      EXPECT_EQ(stopped.outcome(), call_outcome::not_run);
+    }
+  }
+  stops.join();
+  EXPECT_EQ(step.in_flight(), 1U);
+  gate = true;
+  EXPECT_EQ(first.get(), 1);
+  EXPECT_EQ(behind_gate, 1);
+}
+
+/// On a target. 1: its second replay has not begun when this call was stopped. The first one goes on.
+int wait_for_room_until_stopped() {
+  offload::graph g;
+  auto step = g.compile(g.call(2, pooled(fn<&wait_for_gate>), 6), {.in_flight = 1});
+  offload::future<int> first;
+  {
+    const this_call::shield stays;
+    first = step();
+  }
+  int result = 0;
+  try {
+    result = 10 + step().get();
+  } catch (const operation_cancelled& stopped) {
+    result = stopped.outcome() == call_outcome::not_run ? 1 : 2;
+  }
+  gate = true;
+  return first.get() == 6 ? result : 3;
+}
+
+TEST_F(compiled_graphs, the_wait_for_room_ends_with_the_function_that_is_stopped) {
+  const late_opening at_the_latest;
+  auto outer = offload::async(offload::stoppable(1), fn<&wait_for_room_until_stopped>);
+  EXPECT_TRUE(eventually([] { return behind_gate == 1; }));
+  std::this_thread::sleep_for(10ms);  // it waits for room by now, or will find that it is stopped
+  EXPECT_TRUE(outer.request_stop());
+  EXPECT_EQ(outer.get(), 1);
 }
 
 TEST_F(compiled_graphs, a_deadline_bounds_the_wait_for_room) {

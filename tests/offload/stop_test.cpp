@@ -2,6 +2,7 @@
 #include "ham/offload/stop.hpp"
 
 #include <atomic>
+#include <thread>
 
 #include "ham/offload/retry.hpp"
 #include "loopback_job.hpp"
@@ -270,6 +271,62 @@ TEST_F(stop, a_token_outlives_its_call_and_its_future) {
     offload::progress();
     return seen == 1;
   }));
+}
+
+// ---- what is owned
+
+struct holder {
+  explicit holder(int number) : value(number) {}
+  int get() const { return value; }
+  int value;
+};
+
+TEST_F(stop, what_is_owned_is_made_unless_the_token_is_stopped) {
+  std::stop_source source;
+  const auto where = offload::stoppable(1, source.get_token());
+  const offload::buffer<int> memory(where, 10);
+  EXPECT_EQ(memory.size(), 10U);
+  const offload::context queue(where);
+  EXPECT_EQ(offload::sync(queue, fn<&count>), 1);
+  const auto object = offload::make<holder>(offload::within(1, 60s, source.get_token()), 3);
+  EXPECT_EQ(object.call<&holder::get>(), 3);
+  auto later = offload::make_async<holder>(where, 4).get();
+  EXPECT_EQ(later.call<&holder::get>(), 4);
+  source.request_stop();
+  constexpr auto refused = [](auto make) {
+    try {
+      make();
+    } catch (const operation_cancelled& why) {
+      return why.outcome() == call_outcome::not_run;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { static_cast<void>(offload::allocate<int>(where, 1)); }));
+  EXPECT_TRUE(
+      refused([&] { static_cast<void>(offload::allocate<int>(offload::stoppable(0, source.get_token()), 1)); }));
+  EXPECT_TRUE(refused([&] { const offload::buffer<int> none(where, 1); }));
+  EXPECT_TRUE(refused([&] { const offload::context none(where, std::size_t{1} << 20); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(offload::make<holder>(where, 1)); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(offload::make_async<holder>(where, 1).get()); }));
+}
+
+TEST_F(stop, a_request_for_memory_that_waits_is_taken_back) {
+  auto busy = offload::async(1, fn<&block>);
+  ASSERT_TRUE(has_begun(1));
+  std::stop_source source;
+  std::thread stops([&] {
+    std::this_thread::sleep_for(20ms);
+    source.request_stop();
+    gate = true;
+  });
+  try {
+    static_cast<void>(offload::allocate<int>(offload::stoppable(1, source.get_token()), 1));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const operation_cancelled& why) {
+    EXPECT_EQ(why.outcome(), call_outcome::not_run);
+  }
+  stops.join();
+  busy.get();
 }
 
 // ---- calls that may be repeated

@@ -190,6 +190,15 @@ TEST_F(command_line_options, come_before_the_environment_and_that_before_the_def
   EXPECT_EQ(options.nodes, "shm:8");
 }
 
+TEST_F(command_line_options, a_variable_with_options_is_not_read_which_is_said) {
+  const variable set("HAM_OPTIONS", "--ham-process-count 3");
+  testing::internal::CaptureStderr();
+  (void)take({"app"});
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("HAM_OPTIONS is set, which is not read"), said.npos) << said;
+  EXPECT_EQ(options.nodes, "shm:1");
+}
+
 TEST_F(command_line_options, mistakes_are_errors) {
   EXPECT_THROW((void)take({"app", "--ham-nodes"}), config_error);
   EXPECT_THROW((void)take({"app", "--ham-node=shm:1"}), config_error);

@@ -13,6 +13,7 @@
 #include "ham/msg/callable.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/layout.hpp"
+#include "ham/msg/std_forward.hpp"
 
 namespace ham::inline v1 {
 
@@ -44,6 +45,10 @@ class binding {
   [[no_unique_address]] Callable callable_;
   std::tuple<Values...> values_;
 };
+
+/// Its bytes may hold what cannot cross.
+template <class Callable, class... Values>
+struct is_bitwise_copyable<binding<Callable, Values...>> : std::false_type {};
 
 /// Sends the values by their codecs, and of the callable what it is made of; of a function nothing.
 template <class Callable, class... Values>
@@ -109,6 +114,13 @@ struct binding_report<Callable, std::index_sequence<Index...>, Values...>
       std::conditional_t<crosses<Values>, std::type_identity<std::integral_constant<std::size_t, Index>>,
                          crossing_error<Values, place_of_argument(Index)>>::type... {};
 
+/// Placeholders and what std::bind has made, which only std::bind gives a meaning; without <functional> there are none.
+template <class Value>
+concept means_std_bind = requires {
+  requires std::is_placeholder<Value>::value != 0;
+}
+|| requires { requires static_cast<bool>(std::is_bind_expression<Value>::value); };
+
 }  // namespace detail
 
 /// Which of its parts cannot.
@@ -122,9 +134,11 @@ struct callable_cannot_cross<binding<Callable, Values...>>
 /// containers, types with HAM_FIELDS, whatever may be an argument. For where a lambda would capture them, which crosses
 /// only if all that it captures crosses by its bytes. `callable` is fn<&function>, a lambda without such captures, or a
 /// function object; named(), pooled() and with_policy() go around what it gives. Values are copied, or moved in.
-/// What cannot cross is a compile error at the call that sends it.
+/// What cannot cross is a compile error at the call that sends it. Calls with placeholders of the standard library are
+/// left to std::bind, in programs that use both namespaces.
 template <class Callable, class... Values>
-requires(std::is_class_v<std::remove_cvref_t<Callable>> && sizeof...(Values) != 0)
+requires(std::is_class_v<std::remove_cvref_t<Callable>> && sizeof...(Values) != 0 &&
+         !(msg::detail::means_std_bind<std::decay_t<Values>> || ...))
     [[nodiscard]] constexpr auto bind(Callable&& callable, Values&&... values)
         -> binding<std::decay_t<Callable>, std::decay_t<Values>...> {
   return binding<std::decay_t<Callable>, std::decay_t<Values>...>(std::in_place, static_cast<Callable&&>(callable),

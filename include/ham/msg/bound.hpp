@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "ham/msg/callable.hpp"
+#include "ham/msg/codec_core.hpp"
+#include "ham/msg/customise.hpp"
 #include "ham/msg/signature.hpp"
 
 namespace ham::inline v1 {
@@ -48,6 +50,18 @@ class bound {
  private:
   [[no_unique_address]] Callable callable_;
   arguments_type arguments_;
+};
+
+namespace msg::detail {
+template <class... Parts>
+inline constexpr bool all_storable_v = (storable_v<Parts> && ...);
+}
+
+/// As an argument of another call it crosses by its bytes, unless they hold what does not cross or is not copied so.
+template <class Callable, class... Params>
+struct is_bitwise_copyable<bound<Callable, Params...>>
+    : std::bool_constant<msg::detail::all_storable_v<Callable, Params...> &&
+                         msg::detail::byte_copies_of<bound<Callable, Params...>>() != msg::detail::byte_copies::none> {
 };
 
 namespace msg::detail {

@@ -50,31 +50,44 @@ inline constexpr bool borrows_v<std::error_code> = true;
 template <>
 inline constexpr bool borrows_v<std::error_condition> = true;
 
-/// As std::is_trivially_copyable. GCC 12 denies that of lambdas with captures as soon as something, such as std::tuple,
-/// has asked whether they can be assigned; which it is must not depend on what was asked before.
+template <>
+inline constexpr bool borrows_v<bit_reference> = true;
+
+/// How a type may be copied by its bytes.
+enum class byte_copies { none, trivial, only_copied };
+
+/// `trivial`: as std::is_trivially_copyable. GCC 12 denies that of lambdas with captures as soon as something, such as
+/// std::tuple, has asked whether they can be assigned; which it is must not depend on what was asked before.
+/// `only_copied`: classes that are copied and destroyed trivially, but not assigned or moved, as everything with a
+/// std::pair or a std::tuple in it: values that cross are copies. Aggregates cross member by member instead.
 template <class Value>
-consteval bool is_copied_by_bytes() {
-  if constexpr (std::is_trivially_copyable_v<Value>)
-    return true;
-  else if constexpr (!std::is_class_v<Value> || !std::is_trivially_copy_constructible_v<Value>)
-    return false;
-  else
-    return std::is_trivially_move_constructible_v<Value> && std::is_trivially_destructible_v<Value> &&
-           !std::is_default_constructible_v<Value> && !std::is_copy_assignable_v<Value> &&
-           !std::is_move_assignable_v<Value>;
+consteval byte_copies byte_copies_of() {
+  if constexpr (std::is_trivially_copyable_v<Value>) {
+    return byte_copies::trivial;
+  } else if constexpr (!std::is_class_v<Value> || !std::is_trivially_copy_constructible_v<Value> ||
+                       !std::is_trivially_destructible_v<Value> || std::is_aggregate_v<Value>) {
+    return byte_copies::none;
+  } else if constexpr (!std::is_trivially_move_constructible_v<Value> || std::is_default_constructible_v<Value> ||
+                       std::is_copy_assignable_v<Value> || std::is_move_assignable_v<Value>) {
+    return byte_copies::only_copied;
+  } else {
+    return byte_copies::trivial;
+  }
 }
 
 }  // namespace msg::detail
 
 /// Whether a value crosses as the bytes of its object: by default, if it is trivially copyable and not a pointer (nor a
-/// member pointer, reference wrapper, mutable span or the like). Specialise it as std::true_type for a class that is
-/// not trivially copyable in the eyes of the compiler but may be moved by copying its bytes and copy-constructing from
-/// those, for a pointer type whose values mean the same on both sides, or for a class that holds such pointers, which
-/// silences the warning about them; as std::false_type to keep a type from crossing. Objects that cross so are not
-/// converted between nodes of different data layout: such calls are refused there.
+/// member pointer, reference wrapper, mutable span or the like), or a class with constructors that is copied and
+/// destroyed trivially, such as one with a std::pair as a member. Specialise it as std::true_type for a class
+/// that is not trivially copyable in the eyes of the compiler but may be moved by copying its bytes and
+/// copy-constructing from those, for a pointer type whose values mean the same on both sides, or for a class that holds
+/// such pointers, which silences the warning about them; as std::false_type to keep a type from crossing. Objects that
+/// cross so are not converted between nodes of different data layout: such calls are refused there.
 template <class Value>
 struct is_bitwise_copyable
-    : std::bool_constant<msg::detail::is_copied_by_bytes<Value>() && !msg::detail::borrows_v<Value>> {
+    : std::bool_constant<msg::detail::byte_copies_of<Value>() != msg::detail::byte_copies::none &&
+                         !msg::detail::borrows_v<Value>> {
   using unless_specialised = void;  ///< internal
 };
 

@@ -37,12 +37,12 @@ constexpr bool exists(const Value&) noexcept {
 /// or a union anywhere in it, also where the language does not tell the members (lambdas). Compilers add limits of
 /// their own (clang 14: bit-fields), so that only `true` says something for certain.
 template <class Value>
-concept made_of_bytes = requires {
+concept made_of_bytes = std::is_trivially_copyable_v<Value> && requires {
   typename std::bool_constant<exists(__builtin_bit_cast(Value, object_bytes<sizeof(Value)>{}))>;
 };
 
 /// Nothing can be said of large classes, of those that there are no constants of, and of lambdas of which GCC 12 has
-/// forgotten that they are trivially copyable (is_copied_by_bytes).
+/// forgotten that they are trivially copyable (byte_copies_of).
 template <class Value>
 inline constexpr bool hides_pointer =
     sizeof(Value) <= max_constant_object&& __is_literal_type(Value) && std::is_trivially_copyable_v<Value> &&
@@ -129,7 +129,7 @@ constexpr bool embeds_pointer() {
   } else if constexpr (std::is_aggregate_v<Value>) {
     return has_pointer_member<Value>();
   } else {
-    // Lambdas with captures. Not to be asked whether they can be assigned: see is_copied_by_bytes.
+    // Lambdas with captures. Not to be asked whether they can be assigned: see byte_copies_of.
     return !std::is_default_constructible_v<Value> && hides_pointer<Value>;
   }
 }

@@ -240,7 +240,15 @@ void append_members(std::string& to) {
 #undef HAM_OBJECT_MEMBERS
 #undef HAM_OBJECT_MEMBER
 
-/// "object<name,size,alignment:member@offset,...>", or "opaque<name,size,alignment>" where members cannot be told.
+/// Of the standard library, which lays out std::tuple as it likes.
+#ifdef _LIBCPP_VERSION
+inline constexpr const char* standard_library = "libc++";
+#else
+inline constexpr const char* standard_library = "libstdc++";
+#endif
+
+/// "object<name,size,alignment:member@offset,...>", or "opaque<name,size,alignment>" where members cannot be told; with
+/// the standard library behind it where members are probably types of that.
 template <class Object>
 void append_object(std::string& to) {
   if constexpr (is_std_array_v<Object>) {
@@ -257,6 +265,8 @@ void append_object(std::string& to) {
     append(to, ":", known_members_v<Object>);
   } else if constexpr (members != 0) {
     append_members<Object, members>(to);
+  } else if constexpr (byte_copies_of<Object>() == byte_copies::only_copied) {
+    append(to, ",", standard_library);
   }
   append(to, ">");
 }

@@ -17,6 +17,10 @@ template <class>
 class complex;
 template <class>
 class reference_wrapper;
+template <class>
+struct is_bind_expression;
+template <class>
+struct is_placeholder;
 struct type_index;
 class error_code;
 class error_condition;
@@ -35,6 +39,7 @@ struct steady_clock;
 
 _GLIBCXX_BEGIN_NAMESPACE_CONTAINER
 
+struct _Bit_reference;
 template <size_t>
 class bitset;
 template <class, class>
@@ -72,6 +77,10 @@ _GLIBCXX_END_NAMESPACE_VERSION
 }  // namespace std
 #pragma GCC visibility pop
 
+namespace ham::inline v1::msg::detail {
+using bit_reference = std::_Bit_reference;  // of std::vector<bool>
+}
+
 #else
 
 #include <array>
@@ -88,5 +97,10 @@ _GLIBCXX_END_NAMESPACE_VERSION
 #include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
+
+namespace ham::inline v1::msg::detail {
+using bit_reference = std::vector<bool>::reference;
+}
 
 #endif

@@ -91,8 +91,9 @@ class compiled_graph {
     const std::int64_t deadline_ns = detail::time_from_now(time);
     return {*this, {deadline_ns == INT64_MAX ? 0 : deadline_ns, std::move(token), detail::when_full::wait}};
   }
-  /// step.stoppable(token)(inputs...): a stop of the token is one of the replay. Nodes to which the queue is full are
-  /// told when this one makes progress next. Ranges of transfers that have begun are in use still, as after a deadline.
+  /// step.stoppable(token)(inputs...): a stop of the token is one of the replay, also while that waits for room. Nodes
+  /// to which the queue is full are told when this one makes progress next. Ranges of transfers that have begun are in
+  /// use still, as after a deadline.
   [[nodiscard]] bounded stoppable(std::stop_token token) {
     return {*this, {0, std::move(token), detail::when_full::wait}};
   }

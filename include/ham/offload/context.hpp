@@ -23,6 +23,9 @@ class context {
   explicit context(destination on);
   /// The same with room for `stack_bytes` on the thread's stack, taken from memory as it is used; 0: the usual size.
   context(destination on, std::size_t stack_bytes);
+  /// The same; the token of `on` takes the request out of a queue, here or on the node: then throws
+  /// ham::operation_cancelled, `not_run`. One that the node has begun is waited for.
+  explicit context(const stoppable_destination& on, std::size_t stack_bytes = 0);
   context(context&& other) noexcept : node_(other.node_), id_(std::exchange(other.id_, 0)), runtime_(other.runtime_) {}
   context& operator=(context&& other) noexcept;
   ~context();

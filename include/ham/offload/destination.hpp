@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
 
 #include "ham/error.hpp"
 #include "ham/msg/std_forward.hpp"
@@ -23,6 +26,9 @@ template <class Rep, class Period>
 [[nodiscard]] constexpr long double nanoseconds_in(std::chrono::duration<Rep, Period> time) noexcept {
   return static_cast<long double>(time.count()) * Period::num * 1e9L / Period::den;
 }
+template <class>
+inline constexpr bool takes_a_stop_token = false;
+
 /// As an integer; 0 for what is negative, INT64_MAX for what is beyond it.
 [[nodiscard]] std::int64_t clamped_nanoseconds(long double time_ns) noexcept;
 /// Nanoseconds on steady_clock `wanted_ns` from now; INT64_MAX if that is beyond what the clock can tell.
@@ -83,5 +89,67 @@ template <class Rep, class Period>
   if (where.deadline_ns == 0) where.deadline_ns = INT64_MAX;
   return where;
 }
+
+/// A destination with a stop token: taken by async, sync and try_async, also within retry(); by put, get and copy and
+/// what is built on them; and by allocate, buffer, context and make. A verb that takes none does not compile with one.
+class stoppable_destination {
+ public:
+  /// As stoppable(to, token, how); a deadline of `to` is kept.
+  stoppable_destination(const destination& to, std::stop_token token, when_stopped how) noexcept
+      : to_(stoppable(to)), token_(std::move(token)), how_(how) {}
+  /// The destination, which is stoppable().
+  [[nodiscard]] const destination& where() const noexcept { return to_; }
+  /// Stops what is sent to this destination.
+  [[nodiscard]] const std::stop_token& token() const noexcept { return token_; }
+  /// When the futures of running calls settle that it stops.
+  [[nodiscard]] when_stopped how() const noexcept { return how_; }
+
+  /// Does not compile: the message says what takes a token.
+  template <class Plain>
+  requires std::is_same_v<Plain, destination>
+  operator Plain() const {  // NOLINT(google-explicit-constructor): where a destination is asked for
+    static_assert(
+        detail::takes_a_stop_token<Plain>,
+        "ham: this verb takes no stop token: ping and batches have no future that it could stop, senders take the "
+        "token of their receiver, and what frees, destroys or asks a node is not taken back. Bound it by within(node, "
+        "time); a token goes to async, sync, try_async, put, get, copy, allocate, buffer, context and make");
+    return to_;
+  }
+
+ private:
+  destination to_;
+  std::stop_token token_;
+  when_stopped how_;
+};
+
+/// `where` with a deadline and a token: async(within(1, 10ms, token), ...). When the token is stopped, so is the call,
+/// as by future::request_stop(how); a call that is made afterwards fails with ham::operation_cancelled, `not_run`.
+/// While `async` itself waits for room in the queue to the node, only the deadline ends that wait. Who stops the token
+/// sends the stop: request_stop() of its source then takes the lock of this runtime. For transfers see transfer.hpp.
+template <class Rep, class Period>
+[[nodiscard]] stoppable_destination within(const destination& where, std::chrono::duration<Rep, Period> time,
+                                           std::stop_token token, when_stopped how = when_stopped::after_answer) {
+  return {within(where, time), std::move(token), how};
+}
+/// The same without a deadline.
+[[nodiscard]] inline stoppable_destination stoppable(const destination& where, std::stop_token token,
+                                                     when_stopped how = when_stopped::after_answer) {
+  return {where, std::move(token), how};
+}
+
+/// What put, get and copy take in front: whatever is a destination, or one with a stop token. Made implicitly.
+struct transfer_destination {
+  template <class Where>
+  requires(std::is_convertible_v<Where, destination> &&
+           !std::is_same_v<std::remove_cvref_t<Where>, stoppable_destination>)
+      // NOLINTNEXTLINE(google-explicit-constructor): put(1, ...) must read like the papers
+      constexpr transfer_destination(Where&& to)
+      : where(static_cast<Where&&>(to)) {}
+  transfer_destination(const stoppable_destination& to)  // NOLINT(google-explicit-constructor)
+      : where(to.where()), token(to.token()) {}
+
+  destination where;
+  std::stop_token token;  ///< none: it is not stopped
+};
 
 }  // namespace ham::offload

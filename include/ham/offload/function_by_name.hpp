@@ -18,7 +18,7 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/detail/handle_check.hpp"
 #include "ham/offload/detail/reservation.hpp"
-#include "ham/offload/future.hpp"
+#include "ham/offload/stop.hpp"
 
 namespace ham::inline v1::offload {
 
@@ -67,8 +67,22 @@ class function_by_name<Result(Params...)> {
     return detail::future_access::make<Result>(room.slot);
   }
 
+  /// The same; the token of `to` stops the call, as that of offload::async.
+  [[nodiscard]] future<Result> async(const stoppable_destination& to, const std::decay_t<Params>&... arguments) const {
+    namespace of = ham::detail;
+    if (to.token().stop_requested())
+      return detail::future_access::make<Result>(
+          of::stop_link::stopped_slot(of::engine_for(to.where()), to.where().node));
+    auto started = async(to.where(), arguments...);
+    of::stop_link::attach(*detail::future_access::slot(started), to.token(), to.how());
+    return started;
+  }
+
   /// Calls and waits for the result.
   Result operator()(const destination& to, const std::decay_t<Params>&... arguments) const {
+    return async(to, arguments...).get();
+  }
+  Result operator()(const stoppable_destination& to, const std::decay_t<Params>&... arguments) const {
     return async(to, arguments...).get();
   }
 

@@ -190,8 +190,8 @@ template <class Matrix>
 /// nothing moves. Else as put of a block, `to` as in transfer.hpp.
 template <detail::local_matrix Matrix, class Element>
 requires std::is_same_v<std::remove_const_t<detail::matrix_element<Matrix>>, Element> future<void> put(
-    destination to, const Matrix& source, const buffer_matrix<Element>& target) {
-  return offload::put(to, source.data_handle(), target.data_handle(),
+    transfer_destination to, const Matrix& source, const buffer_matrix<Element>& target) {
+  return offload::put(std::move(to), source.data_handle(), target.data_handle(),
                       detail::block_between("put", detail::shape_of(source), target.shape()));
 }
 template <detail::local_matrix Matrix, class Element>
@@ -202,8 +202,8 @@ requires std::is_same_v<std::remove_const_t<detail::matrix_element<Matrix>>, Ele
 /// Reads a matrix from memory of a node.
 template <class Element, detail::local_matrix Matrix>
 requires std::is_same_v<std::remove_const_t<Element>, detail::matrix_element<Matrix>> future<void> get(
-    destination to, const buffer_matrix<Element>& source, const Matrix& target) {
-  return offload::get(to, source.data_handle(), target.data_handle(),
+    transfer_destination to, const buffer_matrix<Element>& source, const Matrix& target) {
+  return offload::get(std::move(to), source.data_handle(), target.data_handle(),
                       detail::block_between("get", source.shape(), detail::shape_of(target)));
 }
 template <class Element, detail::local_matrix Matrix>
@@ -213,9 +213,9 @@ requires std::is_same_v<std::remove_const_t<Element>, detail::matrix_element<Mat
 }
 /// Copies a matrix between the memories of any two nodes. The two must not overlap.
 template <class Element>
-future<void> copy(destination to, const buffer_matrix<Element>& source,
+future<void> copy(transfer_destination to, const buffer_matrix<Element>& source,
                   const buffer_matrix<std::remove_const_t<Element>>& target) {
-  return offload::copy(to, source.data_handle(), target.data_handle(),
+  return offload::copy(std::move(to), source.data_handle(), target.data_handle(),
                        detail::block_between("copy", source.shape(), target.shape()));
 }
 template <class Element>
@@ -226,8 +226,8 @@ future<void> copy(const buffer_matrix<Element>& source, const buffer_matrix<std:
 /// The same, complete on return; errors are thrown.
 template <detail::local_matrix Matrix, class Element>
 requires std::is_same_v<std::remove_const_t<detail::matrix_element<Matrix>>, Element>
-void put_sync(destination to, const Matrix& source, const buffer_matrix<Element>& target) {
-  offload::put_sync(to, source.data_handle(), target.data_handle(),
+void put_sync(transfer_destination to, const Matrix& source, const buffer_matrix<Element>& target) {
+  offload::put_sync(std::move(to), source.data_handle(), target.data_handle(),
                     detail::block_between("put", detail::shape_of(source), target.shape()));
 }
 template <detail::local_matrix Matrix, class Element>
@@ -237,8 +237,8 @@ void put_sync(const Matrix& source, const buffer_matrix<Element>& target) {
 }
 template <class Element, detail::local_matrix Matrix>
 requires std::is_same_v<std::remove_const_t<Element>, detail::matrix_element<Matrix>>
-void get_sync(destination to, const buffer_matrix<Element>& source, const Matrix& target) {
-  offload::get_sync(to, source.data_handle(), target.data_handle(),
+void get_sync(transfer_destination to, const buffer_matrix<Element>& source, const Matrix& target) {
+  offload::get_sync(std::move(to), source.data_handle(), target.data_handle(),
                     detail::block_between("get", source.shape(), detail::shape_of(target)));
 }
 template <class Element, detail::local_matrix Matrix>
@@ -247,9 +247,9 @@ void get_sync(const buffer_matrix<Element>& source, const Matrix& target) {
   offload::get_sync(destination(source.node()), source, target);
 }
 template <class Element>
-void copy_sync(destination to, const buffer_matrix<Element>& source,
+void copy_sync(transfer_destination to, const buffer_matrix<Element>& source,
                const buffer_matrix<std::remove_const_t<Element>>& target) {
-  offload::copy(to, source, target).get();
+  offload::copy(std::move(to), source, target).get();
 }
 template <class Element>
 void copy_sync(const buffer_matrix<Element>& source, const buffer_matrix<std::remove_const_t<Element>>& target) {

@@ -52,7 +52,7 @@ template <class Element>
   }
 }
 
-[[nodiscard]] raw_buffer allocate_bytes(destination& on, std::size_t bytes);
+[[nodiscard]] raw_buffer allocate_bytes(destination& on, std::size_t bytes, const std::stop_token* token = nullptr);
 /// Of the node `owner`, whatever node `to` has.
 void free_bytes(const destination& to, node_t owner, raw_buffer what);
 /// For destructors: errors are ignored, and a node that is stopped is not waited for; nobody at all longer than
@@ -62,11 +62,18 @@ bool free_at_end(std::uint64_t runtime, node_t node, raw_buffer what, std::int64
 enum class moved_by : bool { caller, anyone };
 /// How a transfer is done.
 struct transfer_terms {
-  constexpr transfer_terms(moved_by by = moved_by::anyone, std::int64_t until_ns = 0) noexcept  // NOLINT
-      : whom(by), deadline_ns(until_ns) {}
+  constexpr transfer_terms(moved_by by = moved_by::anyone, std::int64_t until_ns = 0,  // NOLINT
+                           const std::stop_token* stop = nullptr) noexcept
+      : whom(by), deadline_ns(until_ns), token(stop) {}
   moved_by whom;
-  std::int64_t deadline_ns;  ///< 0: none
+  bool is_part = false;          ///< of one with a token
+  std::int64_t deadline_ns;      ///< 0: none
+  const std::stop_token* token;  ///< nullptr: none. Looked at until the transfer has begun, not later
 };
+[[nodiscard]] inline transfer_terms terms_of(const transfer_destination& to,
+                                             moved_by whom = moved_by::anyone) noexcept {
+  return {whom, to.where.deadline_ns, to.token.stop_possible() ? &to.token : nullptr};
+}
 [[nodiscard]] future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes,
                                      element of = {}, transfer_terms how = {});
 [[nodiscard]] future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes,
@@ -100,6 +107,15 @@ template <class Element>
 [[nodiscard]] buffer_ptr<Element> allocate(destination on, std::size_t count) {
   const detail::raw_buffer got = detail::allocate_bytes(on, detail::bytes_for<Element>(count));
   return detail::buffer_ptr_access::make<Element>(got.address, got.tag, on.node);
+}
+
+/// The same; the token of `on` takes the request out of a queue, here or on the node: then throws
+/// ham::operation_cancelled, `not_run`. One that the node has begun is waited for.
+template <class Element>
+[[nodiscard]] buffer_ptr<Element> allocate(const stoppable_destination& on, std::size_t count) {
+  destination where = on.where();
+  const detail::raw_buffer got = detail::allocate_bytes(where, detail::bytes_for<Element>(count), &on.token());
+  return detail::buffer_ptr_access::make<Element>(got.address, got.tag, where.node);
 }
 
 /// Frees what allocate returned, once no transfer to or from it is pending. Blocking. Throws ham::buffer_error if it is
@@ -175,18 +191,18 @@ void copy_sync(buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>>
 /// Paper 3's spellings of put and get, with the remote buffer first (Listing 2). The node is the buffer's; `to` may
 /// have a deadline or a runtime beside it, as for put and get to a destination (transfer.hpp).
 template <detail::transferable Element>
-future<void> write(destination to, buffer_ptr<Element> dst, const std::type_identity_t<Element>* src,
+future<void> write(transfer_destination to, buffer_ptr<Element> dst, const std::type_identity_t<Element>* src,
                    std::size_t count) {
-  return detail::put_bytes(detail::engine_for(to), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
-                           detail::element_of<Element>(), {detail::moved_by::anyone, to.deadline_ns});
+  return detail::put_bytes(detail::engine_for(to.where), src, dst.node(), detail::raw(dst),
+                           detail::bytes_for<Element>(count), detail::element_of<Element>(), detail::terms_of(to));
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> read(
-    destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+    transfer_destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
     std::size_t count) {
-  return detail::get_bytes(detail::engine_for(to), src.node(), detail::raw(src), dst, detail::bytes_for<Element>(count),
-                           detail::element_of<std::remove_const_t<Element>>(),
-                           {detail::moved_by::anyone, to.deadline_ns});
+  return detail::get_bytes(detail::engine_for(to.where), src.node(), detail::raw(src), dst,
+                           detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>(),
+                           detail::terms_of(to));
 }
 
 /// Owns an allocation on a node and frees it at the end of its life. Movable. It belongs to the runtime that it was
@@ -198,6 +214,10 @@ class buffer {
   /// Allocates: blocking, at most until the deadline of `on`; throws as allocate.
   buffer(offload::destination on, std::size_t count)
       : runtime_(detail::serial_of(detail::engine_for(on))),
+        ptr_(offload::allocate<Element>(on, count)),
+        size_(count) {}
+  buffer(const stoppable_destination& on, std::size_t count)
+      : runtime_(detail::serial_of(detail::engine_for(on.where()))),
         ptr_(offload::allocate<Element>(on, count)),
         size_(count) {}
   buffer(buffer&& other) noexcept

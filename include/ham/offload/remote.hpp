@@ -252,6 +252,23 @@ offload::remote_ref<Object> construct_object(Params... values) {
 
 namespace ham::inline v1::offload {
 
+namespace detail {
+
+template <class Object, class... Args>
+[[nodiscard]] offload::remote<Object> make_unless(const std::stop_token* token, const destination& to, Args&&... args) {
+  const std::uint64_t runtime = ham::detail::serial_of(ham::detail::engine_for(to));
+  const auto destroy = [to, runtime](remote_ref<Object> late) {
+    ham::detail::destroy_late({to.node, 0, runtime}, late.id());
+  };
+  return remote_access::make(
+      ham::detail::sync_or_undo_unless(
+          token, to, destroy, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
+          static_cast<Args&&>(args)...),
+      runtime);
+}
+
+}  // namespace detail
+
 /// Constructs an Object from the arguments on a node, and owns it from here. Blocking. What the constructor throws is
 /// thrown here; else throws as sync. Arguments are sent like those of calls, string literals as std::string, owners as
 /// their handles. At the deadline of `to`, if it has one, throws ham::deadline_exceeded; an object that the node makes
@@ -260,15 +277,13 @@ namespace ham::inline v1::offload {
 /// executes several (contexts, pooled, nested calls): the object locks what it must.
 template <class Object, class... Args>
 [[nodiscard]] remote<Object> make(destination to, Args&&... args) {
-  const std::uint64_t runtime = ham::detail::serial_of(ham::detail::engine_for(to));
-  const auto destroy = [to, runtime](remote_ref<Object> late) {
-    ham::detail::destroy_late({to.node, 0, runtime}, late.id());
-  };
-  return detail::remote_access::make(
-      ham::detail::sync_or_undo(
-          to, destroy, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
-          static_cast<Args&&>(args)...),
-      runtime);
+  return detail::make_unless<Object>(nullptr, to, static_cast<Args&&>(args)...);
+}
+/// The same; the token of `to` takes the request out of a queue, here or on the node: then throws
+/// ham::operation_cancelled, `not_run`. A constructor that has begun is told (this_call::stop_token()) and waited for.
+template <class Object, class... Args>
+[[nodiscard]] remote<Object> make(const stoppable_destination& to, Args&&... args) {
+  return detail::make_unless<Object>(&to.token(), to.where(), static_cast<Args&&>(args)...);
 }
 
 /// The same with a future, which owns the object once it is made: objects are constructed on several nodes at once.
@@ -280,6 +295,16 @@ template <class Object, class... Args>
 [[nodiscard]] future<remote<Object>> make_async(destination to, Args&&... args) {
   const std::uint64_t runtime = ham::detail::serial_of(ham::detail::engine_for(to));
   return async(to, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
+               static_cast<Args&&>(args)...)
+      .then([runtime](remote_ref<Object> made) { return detail::remote_access::make(made, runtime); });
+}
+/// The same; the token of `to` as for make().
+template <class Object, class... Args>
+[[nodiscard]] future<remote<Object>> make_async(const stoppable_destination& to, Args&&... args) {
+  const std::uint64_t runtime = ham::detail::serial_of(ham::detail::engine_for(to.where()));
+  // With when_stopped::at_once nobody would own an object that is made all the same.
+  return async(stoppable_destination(to.where(), to.token(), when_stopped::after_answer),
+               fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
                static_cast<Args&&>(args)...)
       .then([runtime](remote_ref<Object> made) { return detail::remote_access::make(made, runtime); });
 }

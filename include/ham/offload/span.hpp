@@ -105,6 +105,11 @@ template <class Memory>
   to.runtime = own.runtime;
   return to;
 }
+template <class Memory>
+[[nodiscard]] transfer_destination reaching(transfer_destination to, const Memory& memory) {
+  to.where = reaching(to.where, memory);
+  return to;
+}
 
 /// The elements of Range may be sent to, or read from, Memory.
 template <class Range, class Memory>
@@ -122,7 +127,7 @@ concept copies = remote<Source> && remote<Target> &&
 /// Writes all elements of `source` to the beginning of `target`. The elements, not a std::span of them, must stay until
 /// the future has settled: a temporary container does not compile.
 template <class Range, class Memory>
-requires detail::fills<Range, Memory> future<void> put(destination to, Range&& source, const Memory& target) {
+requires detail::fills<Range, Memory> future<void> put(transfer_destination to, Range&& source, const Memory& target) {
   static_assert(detail::outlives_statement<Range>,
                 "ham: this range is a temporary, which may be gone before its elements have been sent. Give it a name, "
                 "or use put_sync");
@@ -139,7 +144,8 @@ requires detail::fills<Range, Memory> future<void> put(Range&& source, const Mem
 }
 /// Fills all of `target` from the beginning of `source`.
 template <class Memory, class Range>
-requires detail::filled_from<Range, Memory> future<void> get(destination to, const Memory& source, Range&& target) {
+requires detail::filled_from<Range, Memory> future<void> get(transfer_destination to, const Memory& source,
+                                                             Range&& target) {
   static_assert(detail::outlives_statement<Range>, "ham: this range is a temporary; what is read into it is lost");
   const std::size_t count = std::size(target);
   return offload::get(detail::reaching(to, source), detail::place_in(source, count, "get"), std::data(target), count);
@@ -151,7 +157,8 @@ requires detail::filled_from<Range, Memory> future<void> get(const Memory& sourc
 /// Copies all elements of `source`, a buffer or a buffer_span, to the beginning of `target`. Throws ham::buffer_error
 /// if both name a runtime, and not the same.
 template <detail::remote_range Source, class Target>
-requires detail::copies<Source, Target> future<void> copy(destination to, const Source& source, const Target& target) {
+requires detail::copies<Source, Target> future<void> copy(transfer_destination to, const Source& source,
+                                                          const Target& target) {
   return offload::copy(detail::reaching(detail::reaching(to, source), target),
                        detail::place_in(source, source.size(), "copy"), detail::place_in(target, source.size(), "copy"),
                        source.size());
@@ -164,7 +171,7 @@ requires detail::copies<Source, Target> future<void> copy(const Source& source, 
 /// The same, complete on return; errors are thrown.
 template <class Range, class Memory>
 requires detail::fills<Range, Memory>
-void put_sync(destination to, Range&& source, const Memory& target) {
+void put_sync(transfer_destination to, Range&& source, const Memory& target) {
   const std::size_t count = std::size(source);
   offload::put_sync(detail::reaching(to, target), std::data(source), detail::place_in(target, count, "put"), count);
 }
@@ -175,7 +182,7 @@ void put_sync(Range&& source, const Memory& target) {
 }
 template <class Memory, class Range>
 requires detail::filled_from<Range, Memory>
-void get_sync(destination to, const Memory& source, Range&& target) {
+void get_sync(transfer_destination to, const Memory& source, Range&& target) {
   static_assert(detail::outlives_statement<Range>, "ham: this range is a temporary; what is read into it is lost");
   const std::size_t count = std::size(target);
   offload::get_sync(detail::reaching(to, source), detail::place_in(source, count, "get"), std::data(target), count);
@@ -187,7 +194,9 @@ void get_sync(const Memory& source, Range&& target) {
 }
 template <detail::remote_range Source, class Target>
 requires detail::copies<Source, Target>
-void copy_sync(destination to, const Source& source, const Target& target) { offload::copy(to, source, target).get(); }
+void copy_sync(transfer_destination to, const Source& source, const Target& target) {
+  offload::copy(std::move(to), source, target).get();
+}
 template <detail::remote_range Source, class Target>
 requires detail::copies<Source, Target>
 void copy_sync(const Source& source, const Target& target) { offload::copy(source, target).get(); }
@@ -195,7 +204,7 @@ void copy_sync(const Source& source, const Target& target) { offload::copy(sourc
 // A pointer and a count, with a buffer or a buffer_span where a buffer_ptr may stand.
 
 template <detail::remote_range Memory>
-future<void> put(destination to, const detail::remote_element<Memory>* source, const Memory& target,
+future<void> put(transfer_destination to, const detail::remote_element<Memory>* source, const Memory& target,
                  std::size_t count) {
   return offload::put(detail::reaching(to, target), source, detail::place_in(target, count, "put"), count);
 }
@@ -204,8 +213,8 @@ future<void> put(const detail::remote_element<Memory>* source, const Memory& tar
   return offload::put(detail::where_is(target), source, detail::place_in(target, count, "put"), count);
 }
 template <detail::remote_range Memory>
-future<void> get(destination to, const Memory& source, std::remove_const_t<detail::remote_element<Memory>>* target,
-                 std::size_t count) {
+future<void> get(transfer_destination to, const Memory& source,
+                 std::remove_const_t<detail::remote_element<Memory>>* target, std::size_t count) {
   return offload::get(detail::reaching(to, source), detail::place_in(source, count, "get"), target, count);
 }
 template <detail::remote_range Memory>
@@ -214,7 +223,7 @@ future<void> get(const Memory& source, std::remove_const_t<detail::remote_elemen
 }
 template <detail::remote Source, detail::remote Target>
 requires detail::copies<Source, Target> &&(detail::remote_range<Source> || detail::remote_range<Target>)
-    future<void> copy(destination to, const Source& source, const Target& target, std::size_t count) {
+    future<void> copy(transfer_destination to, const Source& source, const Target& target, std::size_t count) {
   return offload::copy(detail::reaching(detail::reaching(to, source), target), detail::place_in(source, count, "copy"),
                        detail::place_in(target, count, "copy"), count);
 }
@@ -226,7 +235,8 @@ requires detail::copies<Source, Target> &&
 }
 
 template <detail::remote_range Memory>
-void put_sync(destination to, const detail::remote_element<Memory>* source, const Memory& target, std::size_t count) {
+void put_sync(transfer_destination to, const detail::remote_element<Memory>* source, const Memory& target,
+              std::size_t count) {
   offload::put_sync(detail::reaching(to, target), source, detail::place_in(target, count, "put"), count);
 }
 template <detail::remote_range Memory>
@@ -234,8 +244,8 @@ void put_sync(const detail::remote_element<Memory>* source, const Memory& target
   offload::put_sync(detail::where_is(target), source, detail::place_in(target, count, "put"), count);
 }
 template <detail::remote_range Memory>
-void get_sync(destination to, const Memory& source, std::remove_const_t<detail::remote_element<Memory>>* target,
-              std::size_t count) {
+void get_sync(transfer_destination to, const Memory& source,
+              std::remove_const_t<detail::remote_element<Memory>>* target, std::size_t count) {
   offload::get_sync(detail::reaching(to, source), detail::place_in(source, count, "get"), target, count);
 }
 template <detail::remote_range Memory>
@@ -244,10 +254,10 @@ void get_sync(const Memory& source, std::remove_const_t<detail::remote_element<M
 }
 template <detail::remote Source, detail::remote Target>
 requires detail::copies<Source, Target> &&
-    (detail::remote_range<Source> || detail::remote_range<Target>)void copy_sync(destination to, const Source& source,
-                                                                                 const Target& target,
-                                                                                 std::size_t count) {
-  offload::copy(to, source, target, count).get();
+    (detail::remote_range<Source> ||
+     detail::remote_range<Target>)void copy_sync(transfer_destination to, const Source& source, const Target& target,
+                                                 std::size_t count) {
+  offload::copy(std::move(to), source, target, count).get();
 }
 template <detail::remote Source, detail::remote Target>
 requires detail::copies<Source, Target> &&

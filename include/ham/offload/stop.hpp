@@ -80,40 +80,6 @@ using shield = detail::stop_shield;
 
 namespace offload {
 
-/// A destination with a stop token: taken by async, sync and try_async.
-class stoppable_destination {
- public:
-  /// As stoppable(to, token, how); a deadline of `to` is kept.
-  stoppable_destination(const destination& to, std::stop_token token, when_stopped how) noexcept
-      : to_(stoppable(to)), token_(std::move(token)), how_(how) {}
-  /// The destination, which is stoppable().
-  [[nodiscard]] const destination& where() const noexcept { return to_; }
-  /// Stops the calls that are sent to this destination.
-  [[nodiscard]] const std::stop_token& token() const noexcept { return token_; }
-  /// When the futures of running calls settle that it stops.
-  [[nodiscard]] when_stopped how() const noexcept { return how_; }
-
- private:
-  destination to_;
-  std::stop_token token_;
-  when_stopped how_;
-};
-
-/// `where` with a deadline and a token: async(within(1, 10ms, token), ...). When the token is stopped, so is the call,
-/// as by future::request_stop(how); a call that is made afterwards fails with ham::operation_cancelled, `not_run`.
-/// While `async` itself waits for room in the queue to the node, only the deadline ends that wait. Who stops the token
-/// sends the stop: request_stop() of its source then takes the lock of this runtime.
-template <class Rep, class Period>
-[[nodiscard]] stoppable_destination within(const destination& where, std::chrono::duration<Rep, Period> time,
-                                           std::stop_token token, when_stopped how = when_stopped::after_answer) {
-  return {within(where, time), std::move(token), how};
-}
-/// The same without a deadline.
-[[nodiscard]] inline stoppable_destination stoppable(const destination& where, std::stop_token token,
-                                                     when_stopped how = when_stopped::after_answer) {
-  return {where, std::move(token), how};
-}
-
 /// As async(destination, ...); the token of `to` stops the call. Throws std::bad_alloc besides.
 template <class Callable, class... Args>
 [[nodiscard]] auto async(const stoppable_destination& to, Callable&& callable, Args&&... args)

@@ -1,4 +1,5 @@
-// put, get and copy to a destination: until a deadline, or by another runtime than the calling thread's.
+// put, get and copy to a destination: until a deadline, until a token is stopped, or by another runtime than the
+// calling thread's.
 //
 //   offload::put(offload::within(1, 200ms), data, dst, n).get();  // deadline_exceeded if node 1 does not take it
 //   offload::get(rt.node(2), src, data, n);
@@ -15,14 +16,10 @@ namespace ham::inline v1::offload {
 namespace detail {
 
 /// The runtime of a transfer, once `to` is known to be a node that takes part in it.
-[[nodiscard]] inline engine& engine_of_transfer(const destination& to, node_t one, node_t other) {
-  require_node_of(to, one, other);
-  return engine_for(to);
+[[nodiscard]] inline engine& engine_of_transfer(const transfer_destination& to, node_t one, node_t other) {
+  require_node_of(to.where, one, other);
+  return engine_for(to.where);
 }
-[[nodiscard]] inline transfer_terms terms_of(const destination& to, moved_by whom = moved_by::anyone) noexcept {
-  return {whom, to.deadline_ns};
-}
-
 }  // namespace detail
 
 /// As put, get and copy without a destination, whose node must be one of the transfer's: else throws ham::buffer_error.
@@ -35,16 +32,23 @@ namespace detail {
 /// something else before the node has answered a later call to its main queue; freeing it is safe at any time, because
 /// each access is checked. The outcome not_run says that nothing of it has changed, and never will.
 ///
+/// A token, of stoppable(node, token) or within(node, time, token), ends the transfer with ham::operation_cancelled. It
+/// then goes in parts of 1 MiB, each of which begins when the one before has ended and this node makes progress; within
+/// one node copy is one part. Behind a stop none begins; the future settles when the part that is under way has ended,
+/// at once if that is a message, and with not_run if nothing has moved. Errors are in the future. Throws std::bad_alloc
+/// besides.
+///
 /// So that this holds while the node is stopped, transfers with a deadline go in messages over tcp, and over MPI
 /// between machines, where those without one wait for the node.
 template <detail::transferable Element>
-future<void> put(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
+future<void> put(transfer_destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst,
+                 std::size_t count) {
   return detail::put_bytes(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
                            detail::bytes_for<Element>(count), detail::element_of<Element>(), detail::terms_of(to));
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> get(
-    destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+    transfer_destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
     std::size_t count) {
   return detail::get_bytes(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
                            detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>(),
@@ -52,7 +56,7 @@ requires detail::transferable<std::remove_const_t<Element>> future<void> get(
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
-    destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, std::size_t count) {
+    transfer_destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, std::size_t count) {
   return detail::copy_bytes(detail::engine_of_transfer(to, src.node(), dst.node()), src.node(), detail::raw(src),
                             dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
                             detail::element_of<std::remove_const_t<Element>>(), detail::terms_of(to));
@@ -60,13 +64,14 @@ requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
 
 /// The same of blocks of rows.
 template <detail::transferable Element>
-future<void> put(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, const block& what) {
+future<void> put(transfer_destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst,
+                 const block& what) {
   return detail::put_rows(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
                           detail::rows_of(what, sizeof(Element)), detail::element_of<Element>(), detail::terms_of(to));
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> get(
-    destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+    transfer_destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
     const block& what) {
   return detail::get_rows(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
                           detail::rows_of(what, sizeof(Element)), detail::element_of<std::remove_const_t<Element>>(),
@@ -74,7 +79,7 @@ requires detail::transferable<std::remove_const_t<Element>> future<void> get(
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
-    destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, const block& what) {
+    transfer_destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, const block& what) {
   return detail::copy_rows(detail::engine_of_transfer(to, src.node(), dst.node()), src.node(), detail::raw(src),
                            dst.node(), detail::raw(dst), detail::rows_of(what, sizeof(Element)),
                            detail::element_of<std::remove_const_t<Element>>(), detail::terms_of(to));
@@ -82,7 +87,8 @@ requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
 
 /// The same, complete on return, and moved by the calling thread alone; errors are thrown.
 template <detail::transferable Element>
-void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
+void put_sync(transfer_destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst,
+              std::size_t count) {
   detail::put_bytes(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
                     detail::bytes_for<Element>(count), detail::element_of<Element>(),
                     detail::terms_of(to, detail::moved_by::caller))
@@ -90,7 +96,7 @@ void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_p
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>
-void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+void get_sync(transfer_destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
               std::size_t count) {
   detail::get_bytes(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
                     detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>(),
@@ -99,12 +105,13 @@ void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std:
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>
-void copy_sync(destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
+void copy_sync(transfer_destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
                std::size_t count) {
-  offload::copy(to, src, dst, count).get();
+  offload::copy(std::move(to), src, dst, count).get();
 }
 template <detail::transferable Element>
-void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, const block& what) {
+void put_sync(transfer_destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst,
+              const block& what) {
   detail::put_rows(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
                    detail::rows_of(what, sizeof(Element)), detail::element_of<Element>(),
                    detail::terms_of(to, detail::moved_by::caller))
@@ -112,7 +119,7 @@ void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_p
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>
-void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+void get_sync(transfer_destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
               const block& what) {
   detail::get_rows(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
                    detail::rows_of(what, sizeof(Element)), detail::element_of<std::remove_const_t<Element>>(),
@@ -121,9 +128,9 @@ void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std:
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>
-void copy_sync(destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
+void copy_sync(transfer_destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
                const block& what) {
-  offload::copy(to, src, dst, what).get();
+  offload::copy(std::move(to), src, dst, what).get();
 }
 
 }  // namespace ham::offload

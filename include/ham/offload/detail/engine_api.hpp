@@ -43,6 +43,8 @@ class held_engine {
   /// Settles a local slot of it, whose value or error is in its storage. What waits for it goes on where progress is
   /// made.
   void settle(call_slot& slot, slot_state outcome) const noexcept;
+  /// It, if it is up.
+  [[nodiscard]] engine& at() const noexcept { return *at_; }
   /// Stops a call of it, if it is still pending.
   void stop_call(std::uint32_t call, offload::when_stopped how) const noexcept;
 

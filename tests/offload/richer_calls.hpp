@@ -1,0 +1,253 @@
+// What docs/richer-calls.md promises, in short, on whatever targets a job has: for tests of every kind of transport.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ham/offload.hpp"
+#include "ham/offload/graph.hpp"
+#include "ham/offload/group.hpp"
+#include "ham/offload/pool.hpp"
+#include "ham/offload/retry.hpp"
+#include "ham/offload/senders.hpp"
+
+namespace ham::inline v1::test {
+
+namespace richer_calls {
+
+using namespace std::chrono_literals;
+
+/// Runs until it is stopped, or for a long time.
+inline int until_stopped() {
+  const auto stop = this_call::stop_token();
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (std::chrono::steady_clock::now() < until)
+    if (stop.stop_requested()) return 7;
+  return -1;
+}
+inline int stopped_there(node_t node) { return offload::sync(node, fn<&until_stopped>); }
+inline std::int64_t time_left() {
+  const auto until = this_call::deadline();
+  if (until == std::chrono::steady_clock::time_point::max()) return -1;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+}
+inline std::int64_t time_left_there(node_t node) { return offload::sync(node, fn<&time_left>); }
+inline int add(int left, int right) { return left + right; }
+inline int twice(int value) { return 2 * value; }
+inline bool is_large(int value) { return value >= 1000; }
+inline bool never(int /*unused*/) { return false; }
+inline int refuse_negative(int value) {
+  if (value < 0) throw std::out_of_range("negative");
+  return value;
+}
+inline node_t where() { return offload::this_node(); }
+inline double first_of(offload::buffer_ptr<double> values) { return values[0]; }
+inline double own_first(const std::vector<offload::buffer_ptr<double>>& of) {
+  return of.at(*this_call::group_position())[0];
+}
+
+/// What a call that may not have begun when it was stopped may end with.
+template <class Result>
+[[nodiscard]] std::string end_of(offload::future<Result> of) {
+  try {
+    return std::to_string(of.get());
+  } catch (const operation_cancelled& why) {
+    return why.outcome() == call_outcome::not_run ? "not run" : "may have run";
+  } catch (const deadline_exceeded& why) {
+    return why.outcome() == call_outcome::not_run ? "late, not run" : "late";
+  }
+}
+
+/// Calls that this makes are stopped while they run, after some attempts: on a loaded machine not all have begun.
+template <class Start>
+void expect_seen_while_running(Start start) {
+  for (int round = 0; round < 1000; ++round) {
+    std::stop_source source;
+    auto call = start(source.get_token());
+    std::this_thread::sleep_for(1ms);
+    source.request_stop();
+    const std::string end = end_of(std::move(call));
+    if (end == "7") return;
+    ASSERT_EQ(end, "not run");
+  }
+  ADD_FAILURE() << "no function has seen its stop";
+}
+
+inline void expect_stops(const std::vector<node_t>& targets) {
+  for (const node_t node : targets) {
+    expect_seen_while_running([&](const std::stop_token& token) {
+      return offload::async(offload::stoppable(node, token), fn<&until_stopped>);
+    });
+    auto running = offload::async(offload::stoppable(node), fn<&until_stopped>);
+    auto behind = offload::async(offload::stoppable(node), fn<&until_stopped>);
+    EXPECT_TRUE(behind.request_stop());
+    EXPECT_TRUE(running.request_stop());
+    for (auto* const one : {&running, &behind}) {
+      const std::string end = end_of(std::move(*one));
+      EXPECT_TRUE(end == "7" || end == "not run") << end;
+    }
+    auto dropped = offload::async(offload::stoppable(node), fn<&until_stopped>);
+    EXPECT_TRUE(dropped.request_stop(offload::when_stopped::at_once));
+    EXPECT_TRUE(dropped.test());
+    EXPECT_NE(end_of(std::move(dropped)), "7");
+    const std::string late = end_of(offload::async(offload::within(node, 20ms), fn<&until_stopped>));
+    EXPECT_NE(late, "-1");
+    EXPECT_EQ(offload::sync(node, fn<&time_left>), -1);
+    const std::int64_t left = offload::sync(offload::within(node, 10min), fn<&time_left_there>, targets.back());
+    EXPECT_GT(left, 0);
+    EXPECT_LE(left, 600'000);
+  }
+  if (targets.size() == 1) return;
+  auto through = offload::async(offload::stoppable(targets.front()), fn<&stopped_there>, targets.back());
+  EXPECT_TRUE(through.request_stop());
+  const std::string end = end_of(std::move(through));
+  EXPECT_TRUE(end == "not run" || end == "may have run" || end == "7") << end;
+}
+
+/// Tokens where there is no function that could ask.
+inline void expect_stopped_transfers(const std::vector<node_t>& targets) {
+  std::vector<double> here(300'000);  // more than one part
+  std::iota(here.begin(), here.end(), 1.0);
+  for (const node_t node : targets) {
+    std::stop_source source;
+    const auto to = offload::stoppable(node, source.get_token());
+    const offload::buffer<double> there(to, here.size());
+    const offload::buffer<double> elsewhere(targets.back(), here.size());
+    std::vector<double> back(here.size());
+    offload::put(to, here, there).get();
+    offload::copy(to, there, elsewhere).get();
+    offload::get_sync(offload::within(targets.back(), 10min, source.get_token()), elsewhere, back);
+    EXPECT_EQ(back, here);
+    const offload::context queue(to);
+    EXPECT_EQ(offload::sync(queue, fn<&where>), node);
+    source.request_stop();
+    EXPECT_THROW(offload::put(to, back, there).get(), operation_cancelled);
+    EXPECT_THROW(offload::get(to, there, back).get(), operation_cancelled);
+    EXPECT_THROW(static_cast<void>(offload::allocate<double>(to, 1)), operation_cancelled);
+    EXPECT_EQ(offload::sync(node, fn<&first_of>, there.ptr()), 1.0);
+  }
+}
+
+inline void expect_graphs(const std::vector<node_t>& targets) {
+  const double put_by_a_stage = 2.5;
+  const offload::buffer<double> memory(targets.back(), 1);
+  offload::graph g;
+  auto in = g.input<int>();
+  auto at = g.call(targets.front(), fn<&refuse_negative>, in).name("check");
+  for (const node_t node : targets) at = g.call(node, fn<&add>, at, 1);
+  auto chain = g.compile(at, {.in_flight = 4});
+  std::vector<offload::future<int>> replays;
+  for (int i = 0; i < 50; ++i) replays.push_back(chain(i));
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(replays[static_cast<std::size_t>(i)].get(), i + static_cast<int>(targets.size()));
+  EXPECT_THROW(static_cast<void>(chain(-1).get()), stage_error);
+  EXPECT_EQ(chain.within(10min)(1).get(), 1 + static_cast<int>(targets.size()));
+
+  const auto body = [&](offload::graph_value<int> value) {
+    // Pooled, since one node that executes all of them is not told of the stop.
+    return g.call(targets.back(), pooled(fn<&twice>), g.call(targets.front(), fn<&twice>, value));
+  };
+  EXPECT_EQ(g.compile(g.repeat(in, body, fn<&is_large>))(1).get(), 1024);
+  auto endless = g.compile(g.repeat(in, body, fn<&never>));
+  std::stop_source source;
+  auto running = endless.stoppable(source.get_token())(0);
+  std::this_thread::sleep_for(5ms);
+  source.request_stop();
+  EXPECT_EQ(end_of(std::move(running)), "may have run");
+  EXPECT_EQ(end_of(endless.within(20ms)(0)), "late");
+
+  offload::graph moving;
+  auto stored = moving.put(&put_by_a_stage, memory.ptr(), 1);
+  auto seen = moving.call(targets.back(), fn<&first_of>, memory.ptr()).after(stored);
+  EXPECT_EQ(moving.compile(seen)().get(), 2.5);
+}
+
+inline void expect_pools(const std::vector<node_t>& targets) {
+  offload::pool workers{targets};
+  std::vector<offload::future<int>> tasks;
+  for (int i = 0; i < 200; ++i) tasks.push_back(workers.async(idempotent(fn<&twice>), i));
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(tasks[static_cast<std::size_t>(i)].get(), 2 * i);
+  std::vector<int> numbers(5000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::vector<int> results = workers.map(numbers, fn<&twice>);
+  ASSERT_EQ(results.size(), numbers.size());
+  for (const int one : numbers) EXPECT_EQ(results[static_cast<std::size_t>(one)], 2 * one);
+  EXPECT_EQ(workers.living(), targets.size());
+}
+
+inline void expect_groups(const std::vector<node_t>& targets) {
+  const offload::group all{targets};
+  EXPECT_EQ(offload::sync_all(all, fn<&where>), targets);
+  EXPECT_EQ(offload::reduce_all(all, fn<&where>, std::plus<>()).get(),
+            std::accumulate(targets.begin(), targets.end(), node_t{0}));
+  const auto buffers = offload::allocate_all<double>(all, 1000);
+  offload::broadcast(std::vector<double>(1000, 2.5), buffers).get().values();
+  for (const double one : offload::sync_all(all, fn<&own_first>, buffers)) EXPECT_EQ(one, 2.5);
+  offload::barrier(all).get().values();
+  for (const auto& one : buffers) offload::free(one);
+  for (const std::int64_t left : offload::sync_all(offload::within(all, 10min), fn<&time_left>)) EXPECT_GT(left, 0);
+  std::stop_source source;
+  auto stopped = offload::async_all(offload::stoppable(all, source.get_token()), fn<&until_stopped>);
+  std::this_thread::sleep_for(5ms);
+  source.request_stop();
+  const auto answers = stopped.get();
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers.ok(i)) {
+      EXPECT_EQ(answers.value(i), 7);
+    } else {
+      EXPECT_THROW(std::rethrow_exception(answers.error(i)), operation_cancelled);
+    }
+  }
+}
+
+/// Without a process that dies.
+inline void expect_retries(const std::vector<node_t>& targets) {
+  for (const node_t node : targets) {
+    EXPECT_EQ(offload::sync(offload::retry(node, 2), idempotent(fn<&where>)), node);
+    expect_seen_while_running([&](const std::stop_token& token) {
+      return offload::async(offload::retry(offload::stoppable(node, token), 2), idempotent(fn<&until_stopped>));
+    });
+  }
+}
+
+inline void expect_senders(const std::vector<node_t>& targets) {
+  for (const node_t node : targets) {
+    const auto value = offload::sync_wait(offload::call(node, fn<&add>, 40, 2));
+    ASSERT_TRUE(value.has_value());
+    EXPECT_EQ(std::get<0>(*value), 42);
+    const auto there = offload::sync_wait(offload::schedule(node) | offload::then(fn<&where>));
+    ASSERT_TRUE(there.has_value());
+    EXPECT_EQ(std::get<0>(*there), node);
+    const std::string bound = "bound ";
+    EXPECT_EQ(
+        offload::sync(node,
+                      ham::bind([](const std::string& left, const std::string& right) { return left + right; }, bound),
+                      std::string("value")),
+        "bound value");
+  }
+}
+
+/// The nodes of this job but this one.
+inline void expect_all() {
+  std::vector<node_t> targets;
+  for (node_t node = 1; node < static_cast<node_t>(offload::num_nodes()); ++node) targets.push_back(node);
+  expect_stops(targets);
+  expect_stopped_transfers(targets);
+  expect_graphs(targets);
+  expect_pools(targets);
+  expect_groups(targets);
+  expect_retries(targets);
+  expect_senders(targets);
+}
+
+}  // namespace richer_calls
+
+}  // namespace ham::test
