@@ -9,6 +9,7 @@
 #include "cg_program.hpp"
 #include "kernels.hpp"
 #include "row_block.hpp"
+#include "vector_set.hpp"
 
 namespace {
 
@@ -83,24 +84,17 @@ class mpi_system final : public cg_system {
       inverse_diagonal_.assign(problem.inverse_diagonal.begin() + static_cast<std::ptrdiff_t>(first),
                                problem.inverse_diagonal.begin() + static_cast<std::ptrdiff_t>(first + rows));
     }
-    for (auto* one : {&x_, &r_, &p_, &q_}) one->resize(b_.size());
+    vectors_ = cg::vector_set(4, b_.size());
     halo_.resize(block_.halo_size());
-    view_ = {b_.size(),
-             view_of(block_.lower),
-             block_.diagonal.data(),
-             view_of(block_.outer),
-             inverse_diagonal_.data(),
-             b_.data(),
-             x_.data(),
-             r_.data(),
-             p_.data(),
-             q_.data(),
-             halo_.data()};
+    view_ = {
+        b_.size(),   view_of(block_.lower), block_.diagonal.data(), view_of(block_.outer), inverse_diagonal_.data(),
+        b_.data(),   vectors_[0].data(),    vectors_[1].data(),     vectors_[2].data(),    vectors_[3].data(),
+        halo_.data()};
     exchange_.set_up(rank, messages, halo_);
   }
 
   double restart(cg::start_at x) override {
-    if (x == cg::start_at::zero) std::fill(x_.begin(), x_.end(), 0.0);
+    if (x == cg::start_at::zero) std::fill_n(view_.x, view_.rows, 0.0);
     cg::load_solution(view_);
     static_cast<void>(product(1.0));
     now_ = sum(cg::restart(view_));
@@ -136,7 +130,7 @@ class mpi_system final : public cg_system {
       counts.push_back(i < ranges_.size() ? static_cast<int>(ranges_[i].size()) : 0);
       places.push_back(i < ranges_.size() ? ranges_[i].first : 0);
     }
-    MPI_Gatherv(x_.data(), static_cast<int>(x_.size()), MPI_DOUBLE, to.data(), counts.data(), places.data(), MPI_DOUBLE,
+    MPI_Gatherv(view_.x, static_cast<int>(view_.rows), MPI_DOUBLE, to.data(), counts.data(), places.data(), MPI_DOUBLE,
                 0, MPI_COMM_WORLD);
   }
 
@@ -163,7 +157,8 @@ class mpi_system final : public cg_system {
 
   std::vector<cg::row_range> ranges_;
   cg::row_block block_;
-  std::vector<double> b_, inverse_diagonal_, x_, r_, p_, q_, halo_;
+  std::vector<double> b_, inverse_diagonal_, halo_;
+  cg::vector_set vectors_{4, 0};  ///< x, r, p, q
   cg::block_view view_;
   halo_exchange exchange_;
   cg::residual_dots now_;

@@ -11,6 +11,7 @@
 #include "cg_program.hpp"
 #include "kernels.hpp"
 #include "row_block.hpp"
+#include "vector_set.hpp"
 
 namespace {
 
@@ -23,25 +24,25 @@ cg::csr_view view_of(const cg::csr_matrix& matrix) {
 /// What one thread owns. It is made by that thread, so that its pages are near its core.
 struct part {
   part(cg::row_block rows, std::vector<cg::halo_message> sent, const cg_problem& problem)
-      : block(std::move(rows)), messages(std::move(sent)), halo(block.halo_size()) {
-    for (auto* one : {&x, &r, &p, &q}) one->resize(block.rows.size());
+      : block(std::move(rows)), messages(std::move(sent)), vectors(4, block.rows.size()), halo(block.halo_size()) {
     const auto first = static_cast<std::size_t>(block.rows.first);
-    view = {x.size(),
+    view = {block.rows.size(),
             view_of(block.lower),
             block.diagonal.data(),
             view_of(block.outer),
             problem.inverse_diagonal.data() + first,
             problem.b.data() + first,
-            x.data(),
-            r.data(),
-            p.data(),
-            q.data(),
+            vectors[0].data(),
+            vectors[1].data(),
+            vectors[2].data(),
+            vectors[3].data(),
             halo.data()};
   }
 
   cg::row_block block;
   std::vector<cg::halo_message> messages;
-  std::vector<double> x, r, p, q, halo;
+  cg::vector_set vectors;  ///< x, r, p, q
+  std::vector<double> halo;
   cg::block_view view;
 };
 
@@ -63,7 +64,7 @@ class openmp_system final : public cg_system {
 #pragma omp parallel num_threads(workers())
     {
       part& own = *parts_[static_cast<std::size_t>(omp_get_thread_num())];
-      if (from == cg::start_at::zero) std::fill(own.x.begin(), own.x.end(), 0.0);
+      if (from == cg::start_at::zero) std::fill_n(own.view.x, own.view.rows, 0.0);
       cg::load_solution(own.view);
       static_cast<void>(product(own, 1.0));
       const cg::residual_dots all = sum(cg::restart(own.view), 0);
@@ -109,7 +110,7 @@ class openmp_system final : public cg_system {
   }
 
   void copy_solution(std::span<double> to) override {
-    for (const auto& one : parts_) std::copy(one->x.begin(), one->x.end(), to.begin() + one->block.rows.first);
+    for (const auto& one : parts_) std::copy_n(one->view.x, one->view.rows, to.begin() + one->block.rows.first);
   }
   double agree(double number) override { return number; }
   void wait_for_all() override {}

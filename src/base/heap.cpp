@@ -13,10 +13,16 @@
 namespace ham::inline v1::base {
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t line = 64;
+constexpr std::uint64_t large_from = 64ULL << 10;
 constexpr std::uint64_t growth = 64ULL << 20;
 constexpr std::uint64_t emulated_window_bytes = 4ULL << 30;
 constexpr std::uint64_t punch_from = 32ULL << 20;  // freed memory of this size goes back to the system at once
+
+/// Behind a large allocation. Arrays that begin at the same place of a page keep a loop over several of them waiting:
+/// what it stores in one appears to be what it loads of another one next, and all want the same lines of the cache. An
+/// odd number of lines, so that the places of 64 arrays of whole pages all differ.
+constexpr std::uint64_t stagger = 5 * line;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return (value + to - 1) / to * to; }
 
@@ -114,7 +120,7 @@ void heap::give_extent(std::uint64_t offset, std::uint64_t size) noexcept {
 
 heap::allocation heap::allocate(std::size_t size) {
   if (size > window_.size()) throw std::bad_alloc();
-  const std::uint64_t extent = round_up(std::max<std::uint64_t>(size, 1), size >= 16 * page ? page : 64);
+  const std::uint64_t extent = round_up(std::max<std::uint64_t>(size, 1), line) + (size >= large_from ? stagger : 0);
   std::lock_guard guard(mutex_);
   table_.require_room();
   const std::uint64_t offset = take_extent(extent);

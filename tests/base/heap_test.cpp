@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "bulk.hpp"
@@ -40,6 +41,15 @@ TEST(heap, allocations_are_apart_aligned_and_named) {
   EXPECT_FALSE(memory.free(number(two.address), 0));
   EXPECT_EQ(memory.tag_of(number(one.address)), 0U);
   EXPECT_EQ(memory.live(), 2U);
+}
+
+TEST(heap, large_allocations_begin_at_different_places_of_a_page) {
+  constexpr std::uint64_t page = 4096;
+  heap memory(heap::make_file());
+  std::set<std::uint64_t> places;
+  for (int i = 0; i < 16; ++i) places.insert(number(memory.allocate(64 * page).address) % page);
+  EXPECT_EQ(places.size(), 16U) << "loops over several arrays are slow where all begin at the same";
+  for (const std::uint64_t place : places) EXPECT_EQ(place % 64, 0U);
 }
 
 TEST(heap, checks) {

@@ -8,6 +8,7 @@
 #include "cores.hpp"
 #include "kernels.hpp"
 #include "row_block.hpp"
+#include "vector_set.hpp"
 
 namespace cg {
 namespace {
@@ -24,28 +25,26 @@ struct local_system::part {
        std::span<const double> b)
       : block(std::move(rows)),
         halo_targets(std::move(messages)),
-        x(block.rows.size()),
-        r(x.size()),
-        p(x.size()),
-        q(x.size()),
+        vectors(4, block.rows.size()),
         halo(block.halo_size()) {
     const auto first = static_cast<std::size_t>(block.rows.first);
-    view = {x.size(),
+    view = {block.rows.size(),
             view_of(block.lower),
             block.diagonal.data(),
             view_of(block.outer),
             inverse_diagonal.data() + first,
             b.data() + first,
-            x.data(),
-            r.data(),
-            p.data(),
-            q.data(),
+            vectors[0].data(),
+            vectors[1].data(),
+            vectors[2].data(),
+            vectors[3].data(),
             halo.data()};
   }
 
   row_block block;
   std::vector<halo_message> halo_targets;
-  std::vector<double> x, r, p, q, halo;
+  vector_set vectors;  ///< x, r, p, q
+  std::vector<double> halo;
   block_view view;
   residual_dots now;
   double turn = 0.0;
@@ -77,7 +76,7 @@ iteration_report local_system::iterate(std::int64_t most, double goal) {
 
 void local_system::restart_part(std::size_t index, start_at x) {
   part& own = *parts_[index];
-  if (x == start_at::zero) std::fill(own.x.begin(), own.x.end(), 0.0);
+  if (x == start_at::zero) std::fill_n(own.view.x, own.view.rows, 0.0);
   load_solution(own.view);
   own.turn = 1.0;
   send_halos(own);
@@ -136,7 +135,7 @@ void local_system::wait_for_halos(std::size_t index) {
 }
 
 void local_system::copy_solution(std::span<double> to) {
-  for (const auto& one : parts_) std::copy(one->x.begin(), one->x.end(), to.begin() + one->block.rows.first);
+  for (const auto& one : parts_) std::copy_n(one->view.x, one->view.rows, to.begin() + one->block.rows.first);
 }
 
 }  // namespace cg

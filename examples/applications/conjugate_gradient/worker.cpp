@@ -44,8 +44,7 @@ class worker::until {
   bool suspended_ = false;
 };
 
-worker::worker(const resident_memory& memory)
-    : r_(memory.rows), p_(memory.rows), q_(memory.rows), halo_(memory.halo), sums_(0, 1, {}) {
+worker::worker(const resident_memory& memory) : vectors_(3, memory.rows), halo_(memory.halo), sums_(0, 1, {}) {
   block_.rows = memory.rows;
   block_.lower = view_of(memory.lower);
   block_.diagonal = memory.diagonal.get();
@@ -53,9 +52,9 @@ worker::worker(const resident_memory& memory)
   block_.inverse_diagonal = memory.inverse_diagonal.get();
   block_.b = memory.b.get();
   block_.x = memory.x.get();
-  block_.r = r_.data();
-  block_.p = p_.data();
-  block_.q = q_.data();
+  block_.r = vectors_[0].data();
+  block_.p = vectors_[1].data();
+  block_.q = vectors_[2].data();
   block_.halo = halo_.data();
   std::fill_n(block_.x, block_.rows, 0.0);
 }

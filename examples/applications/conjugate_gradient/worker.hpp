@@ -13,6 +13,7 @@
 #include "all_reduce.hpp"
 #include "kernels.hpp"
 #include "linear_system.hpp"
+#include "vector_set.hpp"
 
 namespace cg {
 
@@ -92,7 +93,8 @@ class worker {
   void resume_if_happened();
 
   introduction others_;
-  std::vector<double> r_, p_, q_, halo_;
+  vector_set vectors_;  ///< r, p, q
+  std::vector<double> halo_;
   block_view block_;
   residual_dots now_;
   double turn_ = 0.0;
