@@ -14,7 +14,7 @@ peer_hold engine::peer_for(node_t node) {
     return who;
   if (node < 0 || static_cast<std::size_t>(node) >= peers.size()) {
     throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
-                         std::to_string(peers.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes",
+                         std::to_string(peers.size() - 1) + "); ask for more with HAM_NODES or --ham-nodes",
                      call_error_reason::no_such_node);
   }
   peer_hold claimed;

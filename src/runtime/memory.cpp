@@ -142,6 +142,8 @@ transfer_terms terms_left(std::int64_t time_left_ns) noexcept {
 
 void require_node_of(const destination& to, node_t one, node_t other) {
   if (to.node == one || to.node == other) return;
+  const ham::detail::replacements& numbers = engine_for(to).numbers;  // it may be of a process that has that number now
+  if (numbers.any() && (to.node == numbers.number_of(one) || to.node == numbers.number_of(other))) return;
   throw buffer_error("a transfer to memory of node " + std::to_string(one) +
                      (one == other ? std::string() : ", and of node " + std::to_string(other)) +
                      " cannot be bounded by a destination on node " + std::to_string(to.node) +
