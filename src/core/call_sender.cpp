@@ -18,6 +18,7 @@
 #include "core/wire.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/offload/detail/call_message.hpp"
+#include "ham/offload/stop.hpp"
 
 namespace ham::inline v1::detail {
 namespace {
@@ -37,6 +38,14 @@ std::uint32_t key_of_fault(fault_decision what) noexcept {
 }
 fault_decision fault_of_key(std::uint32_t key) noexcept {
   return {static_cast<std::uint8_t>(key >> 8U & max_fault_mark), static_cast<std::uint8_t>(key & max_fault_mark)};
+}
+
+/// Whether a call waits for room no longer, though its deadline has not passed: it is stopped, or, if it is
+/// `stoppable`, who makes it.
+bool stopped_meanwhile(const std::stop_token* token, bool stoppable) noexcept {
+  if (token != nullptr && token->stop_requested()) return true;
+  call_stop* const outer = stoppable ? this_thread.innermost_stop() : nullptr;
+  return outer != nullptr && outer->requested();
 }
 
 }  // namespace
@@ -78,18 +87,6 @@ void call_sender::make_room(room_wait& pause) {
   msg::thread_pool::waiting in_pool;  // the peer computes, or is stopped: it may wait for a job behind this one
   pause.wait();
   help_pool(in_pool);
-}
-
-/// `function`: nullptr: any.
-void call_sender::report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept {
-  if (of_.reports == nullptr || !of_.reports->wanted()) return;
-  const node_t node = without_exact_bit(to);
-  try {
-    of_.reports->add(what, node, function == nullptr ? std::string() : of_.functions.pretty_name(function->key()));
-  } catch (const std::bad_alloc&) {
-    of_.reports->add(what, node);
-  }
-  of_.lock.wake();  // this thread may make no progress for a while
 }
 
 /// The peer's key of a function. Throws fault_hit, once, if the call is to suffer a fault: `out.to` says that this has
@@ -154,7 +151,7 @@ bool call_sender::begin(const call_place& to, msg::handler_entry& function, std:
     return begin_stoppable({to, function, size, decode, policy}, out);
   if (decode != nullptr && to.context == 0 && begin_at_once(to.node, function, size, decode, out)) [[likely]]
     return true;
-  return begin_as<false>(to, function, size, decode, policy, out);
+  return begin_as<false>({to, function, size, decode, policy}, out);
 }
 
 /// A call as most are: it has a result and no prefix, the node is ready and knows the function by the same key, and the
@@ -198,23 +195,25 @@ bool call_sender::begin(const call_place& to, msg::handler_entry& function, std:
 bool call_sender::begin_stoppable(const request& what, call_room& out) {
   call_place place = what.to;
   // Nobody is told when a ping, or the whole of a batch, is over.
-  if (what.decode == nullptr || what.function.always_runs())
-    return begin_as<false>(place, what.function, what.size, what.decode, what.policy, out);
+  if (what.decode == nullptr || what.function.always_runs()) {
+    request alone = what;
+    alone.token = this_thread.take_token();
+    return begin_as<false>(alone, out);
+  }
   if (call_stop* const outer = this_thread.innermost_stop()) {
     if (outer->requested()) {
-      out.slot = stopped(place.node, what.function);
+      out.slot = stopped(place.node, what.function, what.decode);
       return false;
     }
     place.deadline_ns = outer->deadline_within(place.deadline_ns);
   }
-  if (place.deadline_ns == 0) return begin_as<false>(place, what.function, what.size, what.decode, what.policy, out);
-  return begin_as<true>(place, what.function, what.size, what.decode, what.policy, out);
+  if (place.deadline_ns == 0) return begin_as<false>(what, out);
+  return begin_as<true>({place, what.function, what.size, what.decode, what.policy, this_thread.take_token()}, out);
 }
 
 template <bool CanStop>
-[[gnu::always_inline]] inline bool call_sender::begin_as(const call_place& to, msg::handler_entry& function,
-                                                         std::size_t size, result_decoder decode, when_full policy,
-                                                         call_room& out) {
+[[gnu::always_inline]] inline bool call_sender::begin_as(const request& what, call_room& out) {
+  const auto& [to, function, size, decode, policy, token] = what;
   if (decode == nullptr)
     if (of_.events.pending()) [[unlikely]]
       node_.take_notice();              // nobody waits for an answer, which would tell
@@ -236,7 +235,7 @@ template <bool CanStop>
     if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {
       const peer_hold held(*who);
       who->sending.unlock();
-      admit_ping(*who, to, function);
+      admit_ping(*who, to, function, token);
       welcome = true;
       continue;
     }
@@ -254,7 +253,7 @@ template <bool CanStop>
         out.slot = missed(to.node, function, decode);
         return false;
       }
-      return begin_faulted({to, function, size, decode, policy}, process, out);
+      return begin_faulted(what, process, out);
     }
     const bool is_big = total > who->max_payload;
     // A message that waits behind others for room in the connection's memory might wait for ever.
@@ -266,6 +265,7 @@ template <bool CanStop>
       if (batched) big->allocate(total);  // where nobody else can change what it says
       big->policy = policy;
       big->deadline_ns = to.deadline_ns;
+      if (token != nullptr) big->token = *token;
       continue;
     }
     if (needs_memory) {
@@ -277,12 +277,9 @@ template <bool CanStop>
       out.slot = missed(to.node, function, decode);
       return false;
     }
-    if constexpr (CanStop) {
-      call_stop* const outer = this_thread.innermost_stop();
-      if (outer != nullptr && outer->requested()) {
-        out.slot = stopped(to.node, function);
-        return false;
-      }
+    if ((CanStop || token != nullptr) && stopped_meanwhile(token, CanStop || decode == nullptr)) {
+      out.slot = stopped(to.node, function, decode);
+      return false;
     }
     if (waits++ == 0) report(offload::event_kind::queue_full, to.node, nullptr);
     make_room(pause);
@@ -328,35 +325,10 @@ inline void call_sender::write_prefix(const call_place& to, std::span<std::byte>
 bool call_sender::begin_faulted(const request& what, node_t process, call_room& out) {
   const fault_decision fault = fault_of_key(out.key);
   if (fault.request != 0 && !suffer(of_.faults->rule(fault.request), what, process, out)) return false;
+  const std::stop_token never;
+  const token_of_next_call ends_wait(what.token != nullptr ? *what.token : never);
   if (!begin(what.to, what.function, what.size, what.decode, what.policy, out)) return false;
   if (out.slot != nullptr) out.slot->fault = fault.reply & max_fault_mark;  // not sent yet: no reply can come
-  return true;
-}
-
-/// True: the call is to be sent. False: as begin. Throws what begin may throw. `process`: that it would have gone to,
-/// also where it is called by the number of one that has died, or by a handle.
-bool call_sender::suffer(const base::fault_rule& rule, const request& what, node_t process, call_room& out) {
-  const peer_hold who = of_.peers.hold(process);
-  if (!who) return true;  // it has gone, as sending will tell
-  if (rule.action == base::fault_action::fail) {
-    std::exception_ptr why = of_.faults->failure(*who, what.function, 0, call_outcome::not_run, rule);
-    if (what.decode == nullptr) std::rethrow_exception(why);
-    out.slot = &of_.calls.claim_local(of_.self);
-    fail_unsent(*out.slot, std::move(why));
-    return false;
-  }
-  if (rule.action == base::fault_action::delay) {
-    if (what.policy == when_full::refuse) return false;  // as for a full queue
-    const std::int64_t deadline = what.to.deadline_ns;
-    const std::int64_t late = base::now_ns() + rule.delay_ns;
-    const bool too_late = deadline != 0 && deadline < late;
-    const std::int64_t until = too_late ? deadline : late;
-    for (room_wait pause; base::now_ns() < until;) make_room(pause);
-    if (too_late) out.slot = missed(what.to.node, what.function, what.decode);
-    return !too_late;
-  }
-  if (!node_.break_peer(*who, rule)) return true;
-  for (room_wait pause; who->state.load(std::memory_order_acquire) != peer_state::lost;) make_room(pause);
   return true;
 }
 
@@ -443,19 +415,17 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
   }
   for (room_wait pause; !gone && to.state.load() != peer_state::lost;) {
     const bool late = message->deadline_ns != 0 && base::now_ns() >= message->deadline_ns;
-    if (!late) make_room(pause);
+    const bool ends = late || stopped_meanwhile(&message->token, head.stoppable());
+    if (!ends) make_room(pause);
     to.sending.lock();
     gone = to.unsent.flush(*to.to);
-    const bool withdrawn = late && !gone && to.discount(to.unsent.withdraw(stream));
+    const bool withdrawn = ends && !gone && to.discount(to.unsent.withdraw(stream));
     to.sending.unlock();
     if (withdrawn) {
-      if (out.slot != nullptr) {
-        report(offload::event_kind::deadline_missed, to.node, out.slot->function);
-        fail_unsent(*out.slot, missed_call(of_.functions, to.node, *out.slot->function));
-      }
+      if (out.slot != nullptr) fail_withdrawn(*out.slot, late);
       return false;
     }
-    if (late) break;
+    if (ends) break;
   }
   return true;
 }
@@ -503,31 +473,9 @@ bool call_sender::finish_batch(call_room& out, std::uint32_t count) {
   return finish(out, frame_header::batch(count, (out.flags & in_context) != 0));
 }
 
-// ---- calls that do not leave
-
-/// The deadline of a call passed before there was room for it. A call without a future of its own throws.
-call_slot* call_sender::missed(node_t to, msg::handler_entry& function, result_decoder decode) {
-  const node_t node = without_exact_bit(to);
-  std::exception_ptr why = missed_call(of_.functions, node, function);
-  report(offload::event_kind::deadline_missed, node, &function);
-  if (decode == nullptr) std::rethrow_exception(why);
-  call_slot& slot = of_.calls.claim_local(node);
-  slot.function = &function;  // for people
-  fail_unsent(slot, std::move(why));
-  return &slot;
-}
-
-/// Who makes the call is stopped.
-call_slot* call_sender::stopped(node_t to, msg::handler_entry& function) {
-  const node_t node = without_exact_bit(to);
-  call_slot& slot = of_.calls.claim_local(node);
-  slot.function = &function;
-  fail_unsent(slot, stopped_call(of_.functions, node, &function, call_outcome::not_run));
-  return &slot;
-}
-
-/// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline.
-void call_sender::admit_ping(peer& who, const call_place& to, msg::handler_entry& function) {
+/// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline, or the stop.
+void call_sender::admit_ping(peer& who, const call_place& to, msg::handler_entry& function,
+                             const std::stop_token* token) {
   who.pings.renew();
   node_.progress();
   for (room_wait pause; of_.pings.holds(who);) {
@@ -541,28 +489,9 @@ void call_sender::admit_ping(peer& who, const call_place& to, msg::handler_entry
       std::rethrow_exception(node_.loss_of(who, &function, 0, call_outcome::not_run));
     if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns)
       std::rethrow_exception(missed_call(of_.functions, to.node, function));
+    if (token != nullptr && stopped_meanwhile(token, true)) static_cast<void>(stopped(to.node, function, nullptr));
     make_room(pause);
   }
-}
-
-void call_sender::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
-  of_.lock.lock();
-  {
-    const settling_alone nobody_else(of_.peers.at_place_of(slot.node.load(std::memory_order_relaxed)));
-    of_.calls.fail_unsent(slot, std::move(why));
-  }
-  node_.finish_progress();
-}
-
-/// Its slot may be another call's by now: its future let go, and then its node was lost.
-void call_sender::fail_withdrawn(std::uint32_t call) noexcept {
-  of_.lock.lock();
-  if (call_slot* const slot = of_.calls.find(call)) {
-    const settling_alone nobody_else(of_.peers.at_place_of(slot->node.load(std::memory_order_relaxed)));
-    if (!slot->settled() && slot->id.load(std::memory_order_relaxed) == call)
-      of_.calls.fail_unsent(*slot, slot->orphan ? nullptr : missed_call(of_.functions, slot->node, *slot->function));
-  }
-  node_.finish_progress();
 }
 
 }  // namespace ham::detail

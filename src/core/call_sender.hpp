@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <stop_token>
 
 #include "base/backoff.hpp"
 #include "core/call_table.hpp"
@@ -139,25 +140,26 @@ class call_sender {
     std::size_t size;
     result_decoder decode;
     when_full policy;
+    const std::stop_token* token = nullptr;  ///< ends the wait for room
   };
   template <bool CanStop>
-  inline bool begin_as(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
-                       when_full policy, call_room& out);
+  inline bool begin_as(const request& what, call_room& out);
   template <bool CanStop>
   static inline void write_prefix(const call_place& to, std::span<std::byte> prefix, call_room& out);
   [[gnu::noinline]] bool begin_stoppable(const request& what, call_room& out);
   [[gnu::noinline]] void follow(frame_header head, std::uint64_t position, std::int64_t deadline_ns);
-  call_slot* stopped(node_t to, msg::handler_entry& function);
+  call_slot* stopped(node_t to, msg::handler_entry& function, result_decoder decode);
   [[gnu::noinline]] bool begin_faulted(const request& what, node_t process, call_room& out);
   bool suffer(const base::fault_rule& rule, const request& what, node_t process, call_room& out);
   void place_decided(const call_place& to, msg::handler_entry& function, result_decoder decode, call_room& decided,
                      placed_function& placed);
   void make_room(room_wait& pause);
   [[gnu::noinline]] void report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept;
-  void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);
+  void admit_ping(peer& who, const call_place& to, msg::handler_entry& function, const std::stop_token* token);
   inline bool finish(call_room& out, frame_header head);
   [[gnu::noinline]] bool finish_traced(call_room& out);
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
+  void fail_withdrawn(call_slot& slot, bool late) noexcept;
   call_slot* missed(node_t to, msg::handler_entry& function, result_decoder decode);
 
   sending_node& node_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <stop_token>
 
 #include "ham/offload/detail/engine_api.hpp"
 #include "transport/fragments.hpp"
@@ -40,6 +41,7 @@ struct outbox_message {
   // Of a call:
   when_full policy = when_full::wait;
   std::int64_t deadline_ns = 0;  ///< how long its sender waits for room; 0: for ever
+  std::stop_token token;         ///< ends that wait, too
 };
 
 }  // namespace ham::detail

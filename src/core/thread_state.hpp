@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <utility>
 
 #include "base/ticks.hpp"
@@ -29,6 +30,8 @@ struct thread_state {
   void* context = nullptr;    ///< whose calls it executes, if it is the thread of one
   call_stop* stop = nullptr;  ///< of the call that it executes at `stop_depth`, if that can be stopped
   unsigned stop_depth = 0;
+  const std::stop_token* next_token = nullptr;  ///< of the call that it begins next at `token_depth`
+  unsigned token_depth = 0;
   unsigned polls_left = 0;       ///< for replies alone, before it tries again to poll all endpoints
   unsigned refusals = 0;         ///< of the receiving lock, while it cannot poll for a reply alone
   bool polled_alone = false;     ///< for a reply, since it has polled all endpoints
@@ -41,6 +44,10 @@ struct thread_state {
   }
   /// Of the innermost call; nullptr: it cannot be stopped.
   [[nodiscard]] call_stop* innermost_stop() const noexcept { return depth == stop_depth ? stop : nullptr; }
+  /// Of the call that begins now, and of no other; nullptr: it has none, or what is executed meanwhile has begun it.
+  [[nodiscard]] const std::stop_token* take_token() noexcept {
+    return depth == token_depth ? std::exchange(next_token, nullptr) : nullptr;
+  }
 };
 
 extern constinit thread_local thread_state this_thread;

@@ -203,6 +203,11 @@ class engine final : public called_node,
   /// A message of a transfer is not waited for any more: it fails with ham::operation_cancelled, `not_run` if it has
   /// not left. What comes of it later is dropped. Any thread.
   void drop_message(std::uint32_t call) noexcept;
+  /// For a thread that executes a function: receives some of what has arrived, or all, if no other thread does, and
+  /// begins nothing of it. The thread holds no lock.
+  void receive_stops(bool all) noexcept override;
+  /// Calls whose deadlines have passed fail. The thread holds no lock.
+  void expire_deadlines(std::int64_t now);
   /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
   void kill(const call_slot& slot) const;
   /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
@@ -252,7 +257,6 @@ class engine final : public called_node,
   [[nodiscard]] std::int64_t next_due_ns() const noexcept {
     return std::min(calls.next_deadline_ns(), losses.next_ns());
   }
-  void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
   void report_missed(const call_slot& slot) noexcept;
   void stop_if(std::uint32_t call, std::optional<offload::when_stopped> how, const nested_call* made) noexcept;
@@ -325,8 +329,7 @@ class engine final : public called_node,
   void fail_peer(peer& who, const std::string& why) noexcept override { all_connections.fail(who, why); }
   void used_long_memory() noexcept override { long_messages.start(); }
 
-  // ---- stopped_node (engine_stops.cpp)
-  void receive_stops(bool all) noexcept override;
+  // ---- stopped_node (engine_stops.cpp), but for receive_stops
   void stop_nested(const nested_call& call) noexcept override;
   void stop_nested_locked(const nested_call& call) noexcept override;
   void drop_settled(std::vector<nested_call>& these) noexcept override;

@@ -11,6 +11,7 @@
 #include "core/peer.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/graph_parts.hpp"
+#include "runtime/repeat_polls.hpp"
 
 namespace ham::inline v1::detail {
 
@@ -125,6 +126,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
   bytes payload;                     // of several sources
+  repeat_polls polls;                // of a decision
   std::atomic<phase> now_{phase::begun};
 
  private:
@@ -407,6 +409,9 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
         break;
       case stage_kind::finish: ready.of_replay = {true, gather(stage)}; break;
       case stage_kind::decision:
+        stage.polls.poll([&] {
+          if (was_aborted(*stage.in)) stage.in->stopped.store(true, std::memory_order_relaxed);
+        });
         if (!plan_.stages[stage.what->entry].targets.empty()) observed.end();  // sending may wait
         break;
       case stage_kind::input: break;
@@ -435,6 +440,12 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
   } catch (...) {
     call_failed(call);
   }
+}
+
+/// A repeat of stages of this node alone takes in nothing else while it runs.
+bool graph_part::was_aborted(const frame& in) noexcept {
+  if (observer_ != nullptr) return observer_->is_over(in.replay);
+  return receive_abort(at_, from_, plan_.parts[plan_.own].id, in.replay);
 }
 
 void graph_part::begin_transfer(stage_run& stage) {

@@ -26,6 +26,8 @@ class replay_observer {
   virtual void on_failed(std::uint32_t replay, std::uint32_t stage, std::exception_ptr why) noexcept = 0;
   /// A node of the graph cannot be reached by another one of it.
   virtual void on_lost(node_t node, const std::string& why) noexcept = 0;
+  /// Whether nobody waits for the replay any more; it ends if its deadline has passed.
+  [[nodiscard]] virtual bool is_over(std::uint32_t /*replay*/) noexcept { return false; }
   /// A transfer begins to use memory of the caller. False: none may any more, since the graph goes.
   [[nodiscard]] virtual bool begin_transfer() noexcept { return true; }
   /// It does not use it any more. Comes before what is told of its stage, which may end the graph.
@@ -92,6 +94,7 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
                                                               executions& observed) noexcept;
   [[gnu::always_inline]] inline void begin(stage_run& stage, ready_list& ready, executions& observed) noexcept;
   [[gnu::always_inline]] inline void begin_call(stage_run& stage, executions& observed);
+  [[nodiscard]] bool was_aborted(const frame& in) noexcept;
   void begin_transfer(stage_run& stage);
   void decide(stage_run& stage, ready_list& ready);
   void complete(stage_run& stage, ready_list& ready) noexcept;

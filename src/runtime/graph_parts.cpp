@@ -371,12 +371,27 @@ void send_start(engine& at, const part_address& to, std::uint32_t replay, std::s
   offload::ping(where, fn<&start_graph_part>, to.id, replay, inputs);
 }
 
-void send_abort(engine& at, const part_address& to, std::uint32_t replay) noexcept {
-  send_if_there([&] { offload::ping(destination_of(at, to), fn<&abort_graph_replay>, to.id, replay); });
+using aborting = call_of<std::decay_t<decltype(fn<&abort_graph_replay>)>, std::uint64_t, std::uint32_t>::message;
+
+bool receive_abort(engine& at, node_t from, std::uint64_t part, std::uint32_t replay) noexcept {
+  at.receive_stops(false);
+  if (!at.waits.try_lock()) return false;
+  const peer* const who = at.peers.has(from) ? &at.peers[from] : nullptr;
+  const bool aborted =
+      who != nullptr && std::any_of(who->deferred.begin(), who->deferred.end(), [&](const auto& one) {
+        if (!one.head.is_call() || one.head.in_context() || one.head.key() != aborting::entry().key()) return false;
+        try {
+          msg::reader arguments(one.bytes);
+          return msg::decode<std::uint64_t>(arguments) == part && msg::decode<std::uint32_t>(arguments) == replay;
+        } catch (const protocol_error&) {
+          return false;  // as will be said when it begins
+        }
+      });
+  at.waits.unlock();
+  return aborted;
 }
 
 bool try_send_abort(engine& at, const part_address& to, std::uint32_t replay) noexcept {
-  using aborting = call_of<std::decay_t<decltype(fn<&abort_graph_replay>)>, std::uint64_t, std::uint32_t>::message;
   bool sent = false;
   send_if_there([&] {
     const std::size_t bytes = aborting::size({}, to.id, replay);
@@ -389,6 +404,24 @@ bool try_send_abort(engine& at, const part_address& to, std::uint32_t replay) no
     sent = true;
   });
   return sent;
+}
+
+/// As a reply: who waits for room here may be what the node waits for.
+void send_abort(engine& at, const part_address& to, std::uint32_t replay) noexcept {
+  if (try_send_abort(at, to, replay)) return;
+  send_if_there([&] {
+    const peer_hold who = at.peers.hold(to.node);
+    if (!who || !who->takes_replies()) return;
+    const std::uint32_t key = at.calls_out.key_on(*who, aborting::entry());
+    const std::size_t bytes = aborting::size({}, to.id, replay);
+    reply_room out;
+    who->begin_reply(bytes, out);
+    if (out.queued != nullptr) at.long_messages.start();
+    msg::writer writer(out.data, bytes);
+    aborting::encode(writer, {}, to.id, replay);
+    who->count_calls(1);
+    at.replies.finish(frame_header::flagged_call(key, no_reply, 0), out);
+  });
 }
 
 void send_failure(engine& at, const part_address& to, std::uint32_t replay, std::uint32_t stage,

@@ -150,6 +150,9 @@ void send_result(engine& at, const offload::detail::part_address& to, std::uint3
 void send_start(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
                 std::span<const std::byte> inputs, std::int64_t deadline_ns);
 void send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;
+/// For a part that executes stages on this thread: receives some of what has arrived, if no other thread does, and
+/// begins nothing of it. True if `from` has sent the abort of this replay.
+[[nodiscard]] bool receive_abort(engine& at, node_t from, std::uint64_t part, std::uint32_t replay) noexcept;
 /// Waits for nothing. False: there is no room now, or the node is gone.
 [[nodiscard]] bool try_send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;
 void send_failure(engine& at, const offload::detail::part_address& to, std::uint32_t replay, std::uint32_t stage,

@@ -67,6 +67,7 @@ struct graph_replays::replay : continuation {
   std::uint32_t number = 0;
   std::int64_t deadline_ns = 0;   // 0: none
   bool filling = false;           // a thread gives it its inputs
+  std::stop_token token;          // that thread's: ends its wait for room in queues
   std::atomic<bool> sent{false};  // by that thread: nodes may have begun it
   std::vector<std::byte> inputs;  // as a part is given them: each behind its size
   std::vector<std::byte> some;    // of them, for one part
@@ -212,6 +213,7 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
       static_cast<void>(to.take(size));
     }
     one.deadline_ns = slot.deadline_ns;
+    one.token = how.token;
     if (how.token.stop_possible()) stop_link::attach(slot, how.token, when_stopped::at_once);
     stop_with_caller(slot);
   } catch (...) {
@@ -261,11 +263,18 @@ void graph_replays::send(const replay_ticket& entered) {
 /// Other nodes first. What this one has to do itself, it does while they work. `begun`: whether a node may have begun,
 /// also if this throws.
 void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns, bool& begun) {
+  static const std::stop_source
+      nobody;  // of a token that is asked: with it the stop of the call that this thread executes
   const installation& where = *one.where;  // stays until end_filling()
+  const bool own = one.token.stop_possible() || this_thread.innermost_stop() == nullptr;
+  const std::stop_token token = own ? one.token : nobody.get_token();
   for (std::size_t part = 1; part < plan_.parts.size(); ++part) {
     if (plan_.parts[part].starting.empty()) continue;
-    send_start(at_, where.parts[part], number, inputs_for(one, part), deadline_ns);
+    const token_of_next_call ends_wait(token);
+    send_start(at_, where.parts[part], number, inputs_for(one, part),
+               deadline_ns == 0 && token.stop_possible() ? base::never_ns : deadline_ns);
     begun = true;
+    if (token.stop_requested()) std::rethrow_exception(stopped_replay(call_outcome::may_have_run));
   }
   if (!plan_.parts.front().starting.empty()) where.own->start(number, inputs_for(one, 0));
 }
@@ -306,6 +315,7 @@ void graph_replays::abandon(const replay_ticket& entered) noexcept {
 }
 
 void graph_replays::end_filling(replay& one) noexcept {
+  one.token = {};
   locked([&] {
     one.filling = false;
     if (where_ == nullptr) one.where.reset();  // the graph was closed meanwhile
@@ -435,6 +445,27 @@ void graph_replays::settle(std::uint32_t number, std::span<const std::byte> valu
 
 void graph_replays::on_result(std::uint32_t replay_number, std::span<const std::byte> value) noexcept {
   locked([&] { settle(replay_number, value); });
+}
+
+bool graph_replays::is_over(std::uint32_t number) noexcept {
+  const auto deadline_of = [&] {
+    at_.waits.lock();
+    const replay* const one = find(number);
+    const std::int64_t deadline_ns = one == nullptr                ? 0
+                                     : one->slot->deadline_ns == 0 ? base::never_ns
+                                                                   : one->slot->deadline_ns;
+    at_.waits.unlock();
+    return deadline_ns;
+  };
+  const std::int64_t deadline_ns = deadline_of();
+  const std::int64_t now = base::now_ns();
+  if (deadline_ns == 0 || now < deadline_ns) return deadline_ns == 0;
+  try {
+    at_.expire_deadlines(now);
+  } catch (const std::exception&) {
+    return false;  // next time
+  }
+  return deadline_of() == 0;
 }
 
 /// Replays of an installation that is no more have failed.

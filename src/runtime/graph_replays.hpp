@@ -43,6 +43,7 @@ class graph_replays final : public replay_observer,
   void on_result(std::uint32_t replay, std::span<const std::byte> value) noexcept override;
   void on_failed(std::uint32_t replay, std::uint32_t stage, std::exception_ptr why) noexcept override;
   void on_lost(node_t node, const std::string& why) noexcept override;
+  bool is_over(std::uint32_t replay) noexcept override;
   bool begin_transfer() noexcept override;
   void end_transfer() noexcept override;
 

@@ -36,6 +36,7 @@ future<void> join_bounded(engine& at, const one_sided& what, std::vector<future<
   auto all_done = when_all(std::move(parts)).then([what](std::vector<future<void>> all) {
     bool late = false;
     bool begun = false;
+    bool stopped = false;
     std::exception_ptr first;  // of another kind
     for (const auto& one : all) {
       try {
@@ -44,11 +45,15 @@ future<void> join_bounded(engine& at, const one_sided& what, std::vector<future<
       } catch (const deadline_exceeded& why) {
         late = true;
         begun = begun || why.outcome() != call_outcome::not_run;
+      } catch (const operation_cancelled& why) {
+        stopped = true;
+        begun = begun || why.outcome() != call_outcome::not_run;
       } catch (...) {
         if (first == nullptr) first = std::current_exception();
       }
     }
     if (first != nullptr) std::rethrow_exception(first);
+    if (stopped) throw operation_cancelled("stopped", begun ? call_outcome::may_have_run : call_outcome::not_run);
     if (late) throw what.late(begun);
   });
   return named(std::move(all_done), what);

@@ -8,19 +8,43 @@
 #include <string>
 #include <utility>
 
+#include "ham/offload/stop.hpp"
 #include "runtime/message_transfer.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
 
-operation_cancelled stopped_transfer(node_t node, bool begun) {
-  return operation_cancelled(
-      "a transfer with node " + std::to_string(node) + " was stopped (" +
-          (begun ? "any part of the memory that it writes may have been written" : "nothing has moved") + ")",
-      begun ? call_outcome::may_have_run : call_outcome::not_run);
+constexpr const char* written = "any part of the memory that it writes may have been written";
+
+std::string named(const stoppable_units& what) {
+  const std::string node = " node " + std::to_string(what.node);
+  switch (what.verb) {
+    case operation::put: return "a put to" + node;
+    case operation::get: return "a get from" + node;
+    default: return "a copy from" + node;
+  }
 }
 
-/// One transfer. Used by one thread at a time: the caller, and then who runs what a part that has settled continues.
+operation_cancelled stopped_transfer(const stoppable_units& what, bool begun) {
+  return operation_cancelled(named(what) + " was stopped (" + (begun ? written : "nothing has moved") + ")",
+                             begun ? call_outcome::may_have_run : call_outcome::not_run);
+}
+
+/// The node is lost behind parts that have moved.
+node_failure lost_transfer(const stoppable_units& what, const node_failure& why) {
+  node_failure::details details;
+  details.node = why.node();
+  details.host = why.host();
+  details.pid = why.pid();
+  details.function = why.function();
+  details.call = why.call();
+  details.outcome = call_outcome::may_have_run;
+  details.orderly = why.orderly();
+  return {named(what) + " has failed (" + written + "): " + why.what(), std::move(details)};
+}
+
+/// One transfer. The last part comes first: whatever reaches beyond its memory is refused before any byte moves. Used
+/// by one thread at a time: the caller, and then who runs what a part that has settled continues.
 class parts : public std::enable_shared_from_this<parts> {
  public:
   parts(engine& at, const stoppable_units& what, const transfer_terms& how, begin_part begin)
@@ -42,18 +66,18 @@ class parts : public std::enable_shared_from_this<parts> {
     const engine_scope scope(&at_);  // a continuation may run on a thread of no runtime
     try {
       for (;;) {
-        if (done_ == what_.total && done_ != 0) break;
-        if (token_.stop_requested()) throw stopped_transfer(what_.node, done_ != 0);
+        if (token_.stop_requested()) throw stopped_transfer(what_, done_ != 0);
         if (!ham::detail::is_up(runtime_))
           throw config_error("a transfer cannot go on (its runtime has ended); wait for transfers before its end");
-        const std::size_t count = std::min(what_.part, what_.total - done_);
-        future<void> part = begin_(done_, count, how_);
+        const std::size_t from = (done_ == 0 ? parts_ - 1 : done_ - 1) * what_.part;
+        const ham::detail::token_of_next_call ends_wait(token_);
+        future<void> part = begin_(from, std::min(what_.part, what_.total - from), how_);
         if (!future_access::slot(part)->settled()) {
-          part.on_result([self = shared_from_this(), count](future<void> ended) { self->take(ended, count); });
+          part.on_result([self = shared_from_this()](future<void> ended) { self->take(ended); });
           return;
         }
-        end_part(part, count);
-        if (what_.total == 0) break;
+        end_part(part);
+        if (done_ == parts_) break;
       }
     } catch (...) {
       fail();
@@ -62,34 +86,46 @@ class parts : public std::enable_shared_from_this<parts> {
     settle_local(*slot_, slot_state::value);
   }
 
-  void take(future<void>& ended, std::size_t count) noexcept {
+  void take(future<void>& ended) noexcept {
     try {
-      end_part(ended, count);
+      end_part(ended);
     } catch (...) {
       fail();
       return;
     }
-    go_on();
+    if (done_ == parts_)
+      settle_local(*slot_, slot_state::value);
+    else
+      go_on();
   }
 
-  /// Throws what it has failed with.
-  void end_part(future<void>& part, std::size_t count) {
+  void end_part(future<void>& part) {
+    part.get();
+    ++done_;
+  }
+
+  /// With the exception that is being handled: of a part, or because that has not begun. Others may have moved.
+  void fail() noexcept {
     try {
-      part.get();
+      throw_of_all();
+    } catch (...) {
+      fail_local(*slot_, std::current_exception());
+    }
+  }
+  void throw_of_all() const {
+    try {
+      throw;
     } catch (const operation_cancelled& why) {
-      throw stopped_transfer(what_.node, done_ != 0 || why.outcome() != call_outcome::not_run);
+      throw stopped_transfer(what_, done_ != 0 || why.outcome() != call_outcome::not_run);
+    } catch (const node_failure& why) {
+      if (done_ == 0 || why.outcome() != call_outcome::not_run) throw;
+      throw lost_transfer(what_, why);
     } catch (const deadline_exceeded& why) {
       if (done_ == 0 || why.outcome() != call_outcome::not_run) throw;
-      throw deadline_exceeded("a transfer with node " + std::to_string(what_.node) +
-                                  " was not over by its deadline (any part of the memory that it writes may have been "
-                                  "written); allow more time",
+      throw deadline_exceeded(named(what_) + " was not over by its deadline (" + written + "); allow more time",
                               call_outcome::may_have_run);
     }
-    done_ += count;
   }
-
-  /// With the exception that is being handled.
-  void fail() noexcept { fail_local(*slot_, std::current_exception()); }
 
   engine& at_;
   const std::uint64_t runtime_;
@@ -97,7 +133,8 @@ class parts : public std::enable_shared_from_this<parts> {
   const std::stop_token token_;
   const begin_part begin_;
   transfer_terms how_;
-  std::size_t done_ = 0;
+  const std::size_t parts_ = what_.total == 0 ? 1 : (what_.total - 1) / what_.part + 1;
+  std::size_t done_ = 0;  ///< parts
   call_slot* slot_ = nullptr;
 };
 

@@ -50,12 +50,6 @@ TEST_F(call_sender, without_room_a_call_that_does_not_wait_is_not_sent) {
   EXPECT_EQ(node_.progresses, 0);
 }
 
-TEST_F(call_sender, a_deadline_that_passes_before_there_is_room_fails_the_call_as_not_run) {
-  EXPECT_FALSE(send(8, soon(1'000'000)));
-  EXPECT_NE(error<deadline_exceeded>().find("has not run"), std::string::npos);
-  EXPECT_TRUE(to_.heads.empty());
-}
-
 TEST_F(call_sender, the_deadline_of_a_call_that_has_left_is_kept) {
   to_.allowed = 1;
   const destination to = soon(second_ns);
@@ -85,13 +79,6 @@ TEST_F(call_sender, a_long_call_that_shall_not_wait_stays_in_the_outbox) {
   EXPECT_FALSE(peers_[other].unsent.empty());
   to_.allowed = 100;
   EXPECT_TRUE(peers_[other].unsent.flush(to_));
-}
-
-TEST_F(call_sender, a_long_call_of_which_nothing_has_left_by_its_deadline_is_taken_back) {
-  EXPECT_FALSE(send(500, soon(1'000'000)));
-  EXPECT_NE(error<deadline_exceeded>().find("has not run"), std::string::npos);
-  EXPECT_TRUE(peers_[other].unsent.empty());
-  EXPECT_EQ(peers_[other].calls_sent, 0U);
 }
 
 TEST_F(call_sender, a_long_call_is_built_in_the_memory_of_the_connection_if_there_is_some) {

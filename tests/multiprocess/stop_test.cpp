@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "ham/offload/graph.hpp"
 #include "tcp_server.hpp"
 
 using namespace ham;
@@ -15,6 +16,7 @@ namespace {
 std::atomic<long> ran{0};
 long count() { return ++ran; }
 long counted() { return ran.load(); }
+std::size_t length(const std::vector<int>& of) { return of.size(); }
 pid_t my_pid() { return ::getpid(); }
 void sleep_ms(int time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); }
 void wait_for(buffer_ptr<int> gate) {
@@ -103,11 +105,70 @@ void a_deadline_stops_the_function() {
   EXPECT_EQ(offload::sync(offload::within(1, 30s), fn<&counted>), offload::sync(1, fn<&counted>));
 }
 
+/// The queue to the node is full, whose only thread waits: so do calls and what is asked of the node, until their token
+/// is stopped.
+void a_token_ends_the_wait_for_room() {
+  const offload::buffer<int> gate(1, 1);
+  const std::array<int, 1> shut{0};
+  const std::array<int, 1> open{1};
+  const long before = offload::sync(1, fn<&counted>);
+  offload::graph g;
+  auto step = g.compile(g.call(1, fn<&count>));
+  EXPECT_EQ(step().get(), before + 1);
+  offload::put_sync(shut.data(), gate.ptr(), 1);
+  auto busy = offload::async(1, fn<&wait_for>, gate.ptr());
+  const std::jthread late_opening(
+      [&](const std::stop_token& in_time) {  // so that what waits on fails, and does not hang
+        for (int i = 0; i < 1200 && !in_time.stop_requested(); ++i) std::this_thread::sleep_for(50ms);
+        if (!in_time.stop_requested()) offload::put_sync(open.data(), gate.ptr(), 1);
+      });
+  long queued = 0;
+  for (bool filled = true; filled;) {  // once more, when what has begun has left the queue
+    std::this_thread::sleep_for(20ms);
+    filled = false;
+    for (; auto one = offload::try_async(1, fn<&count>); ++queued) {
+      one->detach();
+      filled = true;
+    }
+  }
+  const auto wait_until_stopped = [](auto start) {
+    std::stop_source source;
+    std::thread later([&] {
+      std::this_thread::sleep_for(20ms);
+      source.request_stop();
+    });
+    start(offload::stoppable(1, source.get_token()));
+    later.join();
+  };
+  wait_until_stopped([](const auto& to) {
+    auto call = offload::async(to, fn<&count>);
+    EXPECT_TRUE(never_ran(call));
+  });
+  wait_until_stopped([](const auto& to) {
+    auto call = offload::async(to, fn<&length>, std::vector<int>(1 << 20));
+    EXPECT_TRUE(never_ran(call));
+  });
+  wait_until_stopped([](const auto& to) {
+    auto call = offload::async(offload::retry(to, 2), idempotent(fn<&count>));
+    EXPECT_TRUE(never_ran(call));
+  });
+  wait_until_stopped([&](const auto& to) {
+    auto replay = step.stoppable(to.token())();
+    EXPECT_THROW(static_cast<void>(replay.get()), operation_cancelled);
+  });
+  wait_until_stopped(
+      [](const auto& to) { EXPECT_THROW(static_cast<void>(offload::allocate<int>(to, 10)), operation_cancelled); });
+  offload::put_sync(open.data(), gate.ptr(), 1);
+  busy.get();
+  EXPECT_EQ(offload::sync(1, fn<&counted>), before + 1 + queued);
+}
+
 TEST(stop, over_shared_memory) {
   runtime job{nodes("shm:2")};
   queued_calls_never_run(rounds(sanitized() ? 20 : 200));
   a_function_that_polls_sees_its_stop();
   a_deadline_stops_the_function();
+  a_token_ends_the_wait_for_room();
 }
 
 TEST(stop, over_tcp) {

@@ -105,7 +105,6 @@ inline void expect_stops(const std::vector<node_t>& targets) {
     EXPECT_GT(left, 0);
     EXPECT_LE(left, 600'000);
   }
-  if (targets.size() == 1) return;
   auto through = offload::async(offload::stoppable(targets.front()), fn<&stopped_there>, targets.back());
   EXPECT_TRUE(through.request_stop());
   const std::string end = end_of(std::move(through));
@@ -152,8 +151,7 @@ inline void expect_graphs(const std::vector<node_t>& targets) {
   EXPECT_EQ(chain.within(10min)(1).get(), 1 + static_cast<int>(targets.size()));
 
   const auto body = [&](offload::graph_value<int> value) {
-    // Pooled, since one node that executes all of them is not told of the stop.
-    return g.call(targets.back(), pooled(fn<&twice>), g.call(targets.front(), fn<&twice>, value));
+    return g.call(targets.back(), fn<&twice>, g.call(targets.front(), fn<&twice>, value));
   };
   EXPECT_EQ(g.compile(g.repeat(in, body, fn<&is_large>))(1).get(), 1024);
   auto endless = g.compile(g.repeat(in, body, fn<&never>));
@@ -163,6 +161,9 @@ inline void expect_graphs(const std::vector<node_t>& targets) {
   source.request_stop();
   EXPECT_EQ(end_of(std::move(running)), "may have run");
   EXPECT_EQ(end_of(endless.within(20ms)(0)), "late");
+  auto here = g.compile(g.repeat(
+      in, [&](offload::graph_value<int> value) { return g.call(0, fn<&twice>, value); }, fn<&never>));
+  EXPECT_EQ(end_of(here.within(20ms)(0)), "late") << "this thread executes it";
 
   offload::graph moving;
   auto stored = moving.put(&put_by_a_stage, memory.ptr(), 1);

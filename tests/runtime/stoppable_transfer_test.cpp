@@ -122,7 +122,12 @@ TEST_P(stoppable_transfers, that_were_stopped_before_move_nothing) {
 TEST_P(stoppable_transfers, that_fail_say_why) {
   const offload::buffer<int> there(1, several_parts - 1);
   const std::vector<int> here = numbers(several_parts);
+  const std::vector<int> before(there.size());
+  offload::put(before, there).get();
   EXPECT_THROW(offload::put(on(1), here.data(), there.ptr(), here.size()).get(), buffer_error);
+  std::vector<int> back(there.size(), 1);
+  offload::get(there, back).get();
+  EXPECT_EQ(back, before) << "nothing of it has moved";
   EXPECT_THROW(static_cast<void>(offload::put(on(2), here.data(), there.ptr(), 1)), buffer_error) << "another node";
 }
 
@@ -169,14 +174,34 @@ TEST_F(stoppable_messages, are_no_more_behind_the_part_that_is_stopped) {
   offload::put(zeros, there).get();
   const std::vector<int> here(several_parts, 7);
   auto moving = offload::put(on(1), here.data(), there.ptr(), here.size());
-  auto stops = offload::async(1, fn<&stop_here>);  // behind the first part; nobody makes progress here meanwhile
+  auto stops = offload::async(1, fn<&stop_here>);  // behind the part that goes first; nobody makes progress meanwhile
   EXPECT_TRUE(eventually([] { return source.stop_requested(); }));
   EXPECT_EQ(outcome([&] { moving.get(); }), call_outcome::may_have_run);
   stops.get();
   std::vector<int> back(several_parts);
   offload::get(there, back).get();
-  EXPECT_EQ(back.front(), 7);
-  EXPECT_EQ(back.back(), 0);
+  EXPECT_EQ(back.back(), 7) << "the last part goes first";
+  EXPECT_EQ(back.front(), 0);
+}
+
+TEST_F(stoppable_messages, wait_for_room_until_they_are_stopped) {
+  const std::vector<int> zeros(several_parts);
+  const offload::buffer<int> there(1, zeros.size());
+  offload::put(zeros, there).get();
+  const std::vector<int> here(several_parts, 7);
+  auto busy = occupy(1);
+  while (auto one = offload::try_async(1, [] {})) one->detach();
+  std::thread later([] {
+    std::this_thread::sleep_for(20ms);
+    source.request_stop();
+  });
+  EXPECT_EQ(outcome([&] { offload::put(on(1), here.data(), there.ptr(), here.size()).get(); }), call_outcome::not_run);
+  later.join();
+  gate = true;
+  busy.get();
+  std::vector<int> back(several_parts, 1);
+  offload::get(there, back).get();
+  EXPECT_EQ(back, zeros);
 }
 
 TEST_F(stoppable_messages, have_a_deadline_as_well) {
