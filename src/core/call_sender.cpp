@@ -235,6 +235,7 @@ template <bool CanStop>
     if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {
       const peer_hold held(*who);
       who->sending.unlock();
+      if (policy == when_full::refuse && of_.pings.holds(*who)) return false;
       admit_ping(*who, to, function, token);
       welcome = true;
       continue;
@@ -415,7 +416,9 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
   }
   for (room_wait pause; !gone && to.state.load() != peer_state::lost;) {
     const bool late = message->deadline_ns != 0 && base::now_ns() >= message->deadline_ns;
-    const bool ends = late || stopped_meanwhile(&message->token, head.stoppable());
+    const bool ends =
+        late ||
+        stopped_meanwhile(&message->token, head.stoppable() || (out.slot == nullptr && message->token.stop_possible()));
     if (!ends) make_room(pause);
     to.sending.lock();
     gone = to.unsent.flush(*to.to);

@@ -93,7 +93,12 @@ bool call_sender::suffer(const base::fault_rule& rule, const request& what, node
     const std::int64_t late = base::now_ns() + rule.delay_ns;
     const bool too_late = deadline != 0 && deadline < late;
     const std::int64_t until = too_late ? deadline : late;
-    for (room_wait pause; base::now_ns() < until;) make_room(pause);
+    const auto is_stopped = [&] { return what.token != nullptr && what.token->stop_requested(); };
+    for (room_wait pause; base::now_ns() < until && !is_stopped();) make_room(pause);
+    if (is_stopped()) {
+      out.slot = stopped(what.to.node, what.function, what.decode);
+      return false;
+    }
     if (too_late) out.slot = missed(what.to.node, what.function, what.decode);
     return !too_late;
   }

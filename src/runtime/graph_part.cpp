@@ -444,7 +444,10 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
 
 /// A repeat of stages of this node alone takes in nothing else while it runs.
 bool graph_part::was_aborted(const frame& in) noexcept {
-  if (observer_ != nullptr) return observer_->is_over(in.replay);
+  if (observer_ != nullptr) {
+    at_.receive_stops(false);  // of the call that replays it, perhaps
+    return observer_->is_over(in.replay);
+  }
   return receive_abort(at_, from_, plan_.parts[plan_.own].id, in.replay);
 }
 

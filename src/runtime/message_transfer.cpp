@@ -64,6 +64,11 @@ future<void> unsent_part(engine& at, const one_sided& what) {
                          [] { throw deadline_exceeded("not sent", call_outcome::not_run); });
 }
 
+future<void> stopped_part(engine& at, const one_sided& what) {
+  return ready_or_failed(at, what.verb(), what.node,
+                         [] { throw operation_cancelled("not sent", call_outcome::not_run); });
+}
+
 void warn_of_messages(node_t node, std::size_t bytes) {
   constexpr std::size_t noticed_bytes = std::size_t{4} << 20;
   static std::atomic<bool> told{false};

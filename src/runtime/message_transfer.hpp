@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "ham/offload/future.hpp"
+#include "ham/offload/stop.hpp"
 #include "ham/offload/supervise.hpp"
 #include "runtime/bounced_transfer.hpp"
 #include "runtime/engine.hpp"
@@ -36,11 +37,16 @@ inline void get_with_signs(future<void> moved) {
 /// The error of a part that was not sent.
 [[nodiscard]] future<void> unsent_part(engine& at, const one_sided& what);
 
+/// The same, because the token was stopped.
+[[nodiscard]] future<void> stopped_part(engine& at, const one_sided& what);
+
 /// send_piece(from, count) for all bytes of `what`, of size_of(left) at once where so many are left; settled when all
-/// pieces have. The caller waits when many pieces are under way. Behind its deadline none is sent.
+/// pieces have. The caller waits when many pieces are under way. Behind its deadline, or
+/// its stop, none is sent.
 template <class Piece, class Size>
 [[nodiscard]] future<void> in_pieces(engine& at, const one_sided& what, Piece send_piece, Size size_of) {
   constexpr std::size_t max_under_way = 1024;
+  const std::stop_token never;
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
   std::size_t count = 0;
@@ -50,6 +56,11 @@ template <class Piece, class Size>
       parts.push_back(unsent_part(at, what));
       break;
     }
+    if (what.how.token != nullptr && what.how.token->stop_requested()) {
+      parts.push_back(stopped_part(at, what));
+      break;
+    }
+    const ham::detail::token_of_next_call ends_wait(what.how.token != nullptr ? *what.how.token : never);
     count = std::min<std::size_t>(size_of(what.bytes - done), what.bytes - done);
     parts.push_back(send_piece(done, count));
     this_call::heartbeat();

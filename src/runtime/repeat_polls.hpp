@@ -12,8 +12,8 @@ namespace ham::inline v1::detail {
 /// ones more than they take. One thread at a time.
 class repeat_polls {
  public:
-  /// Runs `what` some 100 us behind the last time, or later if that took long, so that it costs a tenth of the time at
-  /// most. Quick iterations get there up to 64 of them later.
+  /// Runs `what` some 100 us behind the last time, or later if that took long: at most 10 ms. Quick iterations get
+  /// there up to 64 of them later.
   template <class What>
   void poll(What what) {
     if ((++asked_ & skipped_) != 0) [[likely]]
@@ -25,12 +25,13 @@ class repeat_polls {
     if (begin_ns < next_ns_) return;
     what();
     read_ns_ = base::now_ns();
-    next_ns_ = read_ns_ + std::max(interval_ns, 10 * (read_ns_ - begin_ns));
+    next_ns_ = read_ns_ + std::clamp(10 * (read_ns_ - begin_ns), interval_ns, max_interval_ns);
   }
 
  private:
   static constexpr std::int64_t quick_ns = 1'000;  // that an iteration takes, for the clock to be read less often
   static constexpr std::int64_t interval_ns = 100'000;
+  static constexpr std::int64_t max_interval_ns = 10'000'000;
   static constexpr std::uint32_t max_skipped = 63;
 
   std::uint32_t asked_ = 0;

@@ -43,7 +43,7 @@ node_failure lost_transfer(const stoppable_units& what, const node_failure& why)
   return {named(what) + " has failed (" + written + "): " + why.what(), std::move(details)};
 }
 
-/// One transfer. The last part comes first: whatever reaches beyond its memory is refused before any byte moves. Used
+/// One transfer. The last part comes first: whatever ends beyond its memory is refused before any byte moves. Used
 /// by one thread at a time: the caller, and then who runs what a part that has settled continues.
 class parts : public std::enable_shared_from_this<parts> {
  public:

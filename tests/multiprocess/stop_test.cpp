@@ -22,6 +22,10 @@ void sleep_ms(int time) { std::this_thread::sleep_for(std::chrono::milliseconds(
 void wait_for(buffer_ptr<int> gate) {
   while (__atomic_load_n(gate.get(), __ATOMIC_ACQUIRE) == 0) std::this_thread::sleep_for(100us);
 }
+void begin_and_wait(buffer_ptr<int> gate) {
+  __atomic_store_n((gate + 1).get(), 1, __ATOMIC_RELEASE);
+  wait_for(gate);
+}
 void hang(buffer_ptr<int> begun) {
   __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
   for (;;) ::pause();
@@ -108,15 +112,20 @@ void a_deadline_stops_the_function() {
 /// The queue to the node is full, whose only thread waits: so do calls and what is asked of the node, until their token
 /// is stopped.
 void a_token_ends_the_wait_for_room() {
-  const offload::buffer<int> gate(1, 1);
-  const std::array<int, 1> shut{0};
+  const offload::buffer<int> gate(1, 2);
+  const std::array<int, 2> shut{0, 0};
   const std::array<int, 1> open{1};
   const long before = offload::sync(1, fn<&counted>);
   offload::graph g;
   auto step = g.compile(g.call(1, fn<&count>));
   EXPECT_EQ(step().get(), before + 1);
-  offload::put_sync(shut.data(), gate.ptr(), 1);
-  auto busy = offload::async(1, fn<&wait_for>, gate.ptr());
+  offload::put_sync(shut.data(), gate.ptr(), 2);
+  auto busy = offload::async(1, fn<&begin_and_wait>, gate.ptr());
+  EXPECT_TRUE(eventually([&] {
+    std::array<int, 2> words{};
+    offload::get_sync(gate.ptr(), words.data(), 2);
+    return words[1] == 1;
+  }));
   const std::jthread late_opening(
       [&](const std::stop_token& in_time) {  // so that what waits on fails, and does not hang
         for (int i = 0; i < 1200 && !in_time.stop_requested(); ++i) std::this_thread::sleep_for(50ms);

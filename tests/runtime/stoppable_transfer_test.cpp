@@ -204,6 +204,24 @@ TEST_F(stoppable_messages, wait_for_room_until_they_are_stopped) {
   EXPECT_EQ(back, zeros);
 }
 
+TEST_F(stoppable_messages, of_blocks_wait_for_room_until_they_are_stopped) {
+  constexpr std::size_t rows = 700;
+  constexpr std::size_t columns = 500;
+  const std::vector<int> here = numbers(rows * columns);
+  const offload::buffer<int> there(1, rows * (columns + 3));
+  auto busy = occupy(1);
+  while (auto one = offload::try_async(1, [] {})) one->detach();
+  std::thread later([] {
+    std::this_thread::sleep_for(20ms);
+    source.request_stop();
+  });
+  const offload::block each{rows, columns, 0, columns + 3};
+  EXPECT_EQ(outcome([&] { offload::put(on(1), here.data(), there.ptr(), each).get(); }), call_outcome::not_run);
+  later.join();
+  gate = true;
+  busy.get();
+}
+
 TEST_F(stoppable_messages, have_a_deadline_as_well) {
   const offload::buffer<int> there(1, 1);
   const int here = 5;
