@@ -375,7 +375,7 @@ using aborting = call_of<std::decay_t<decltype(fn<&abort_graph_replay>)>, std::u
 
 bool receive_abort(engine& at, node_t from, std::uint64_t part, std::uint32_t replay) noexcept {
   at.receive_stops(false);
-  if (!at.waits.try_lock()) return false;
+  at.waits.lock();  // also where another thread receives all the time
   const peer* const who = at.peers.has(from) ? &at.peers[from] : nullptr;
   const bool aborted =
       who != nullptr && std::any_of(who->deferred.begin(), who->deferred.end(), [&](const auto& one) {
