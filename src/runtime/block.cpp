@@ -184,7 +184,7 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
                       transfer_terms how) {
   if (has_token(how)) [[unlikely]] {
     return in_stoppable_parts(
-        at, {operation::put, node, what.rows, node == at.self() ? what.rows : rows_of_part(what)}, how,
+        at, {operation::put, node, what.rows, rows_of_part(what)}, how,
         [&at, from, node, to, what, of](std::size_t done, std::size_t count, const transfer_terms& part) {
           return put_rows(at, static_cast<const std::byte*>(from) + done * what.source_pitch, node,
                           {to.address + done * what.target_pitch, to.tag}, first_rows(what, count), of, part);
@@ -214,7 +214,7 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
                       transfer_terms how) {
   if (has_token(how)) [[unlikely]] {
     return in_stoppable_parts(
-        at, {operation::get, node, what.rows, node == at.self() ? what.rows : rows_of_part(what)}, how,
+        at, {operation::get, node, what.rows, rows_of_part(what)}, how,
         [&at, from, node, to, what, of](std::size_t done, std::size_t count, const transfer_terms& part) {
           return get_rows(at, node, {from.address + done * what.source_pitch, from.tag},
                           static_cast<std::byte*>(to) + done * what.target_pitch, first_rows(what, count), of, part);

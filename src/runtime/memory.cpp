@@ -202,16 +202,11 @@ bool free_at_end(std::uint64_t runtime, node_t node, raw_buffer what, std::int64
   }
 }
 
-/// Of a transfer with a token. Within a node both ends may overlap, which only one copy of all bytes knows how to do.
-static std::size_t part_of(const engine& at, node_t node, std::size_t bytes) noexcept {
-  return node == at.self() ? bytes : piece_bytes;
-}
-
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of,
                        transfer_terms how) {
   if (has_token(how)) [[unlikely]] {
     return in_stoppable_parts(
-        at, {operation::put, node, bytes, part_of(at, node, bytes)}, how,
+        at, {operation::put, node, bytes, piece_bytes}, how,
         [&at, from, node, to, of](std::size_t done, std::size_t count, const transfer_terms& part) {
           return put_bytes(at, static_cast<const std::byte*>(from) + done, node, further(to, done), count, of, part);
         });
@@ -240,7 +235,7 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
                        transfer_terms how) {
   if (has_token(how)) [[unlikely]] {
     return in_stoppable_parts(
-        at, {operation::get, node, bytes, part_of(at, node, bytes)}, how,
+        at, {operation::get, node, bytes, piece_bytes}, how,
         [&at, from, node, to, of](std::size_t done, std::size_t count, const transfer_terms& part) {
           return get_bytes(at, node, further(from, done), static_cast<std::byte*>(to) + done, count, of, part);
         });

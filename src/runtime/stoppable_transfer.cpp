@@ -141,7 +141,10 @@ class parts : public std::enable_shared_from_this<parts> {
 }  // namespace
 
 future<void> in_stoppable_parts(engine& at, const stoppable_units& what, const transfer_terms& how, begin_part begin) {
-  return std::make_shared<parts>(at, what, how, std::move(begin))->start();
+  stoppable_units units = what;
+  // Within this node both ends may overlap, which only one transfer of all bytes knows how to do.
+  if (what.verb != operation::copy && what.node == at.self()) units.part = what.total;
+  return std::make_shared<parts>(at, units, how, std::move(begin))->start();
 }
 
 std::size_t rows_of_part(const block_rows& what) noexcept {
