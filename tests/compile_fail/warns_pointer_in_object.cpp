@@ -4,6 +4,7 @@
 #include <ham/offload/pool.hpp>
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -160,6 +161,14 @@ void captures(std::string_view words, int* p, int k, double d) {
   offload::sync(1, [words] { return words.size(); });  // warns
   offload::sync(1, [&k, d] { return k + d; });         // warns
   offload::sync(1, [p, d] { return *p + d; });         // warns
+
+  offload::sync(1, ham::bind([&k, d](int x) { return k + d + x; }, 1));                                     // warns
+  offload::sync(1, ham::bind(fn<&take<text>>, text{1, words}));                                             // warns
+  offload::sync(1, ham::bind(ham::bind([p, d](int x, int y) { return *p + d + x + y; }, 1), 2));            // warns
+  offload::sync(1, std::bind(&take<int>, 1));                                                               // warns
+  offload::sync(1, std::bind([](int x, int y) { return x + y; }, std::cref(k), std::placeholders::_1), 1);  // warns
+  offload::sync(1, std::bind(fn<&take<int>>, 1));
+  offload::sync(1, ham::pooled(ham::bind([p, d](int x) { return *p + d + x; }, 1)));  // warns
 }
 
 void what_crosses(const particle& p, const packed& b, const either& e, const holds_union& u, const large& l,
@@ -183,6 +192,7 @@ void what_crosses(const particle& p, const packed& b, const either& e, const hol
   const auto scale = [k, d](int x) { return k * d * x; };
   offload::sync(1, scale, 1);
   offload::sync(1, [values] { return values[0]; });
+  offload::sync(1, ham::bind([values, k](int x) { return values[0] + k + x; }, 1));
   offload::sync(1, [row, v] { return row[0] + v.x(); });
   offload::sync(1, [k]() mutable { return ++k; });
 }

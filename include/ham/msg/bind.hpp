@@ -12,6 +12,7 @@
 
 #include "ham/msg/callable.hpp"
 #include "ham/msg/codec.hpp"
+#include "ham/msg/embedded_pointers.hpp"
 #include "ham/msg/layout.hpp"
 #include "ham/msg/std_forward.hpp"
 
@@ -119,7 +120,13 @@ template <class Value>
 concept means_std_bind = requires {
   requires std::is_placeholder<Value>::value != 0;
 }
-|| requires { requires static_cast<bool>(std::is_bind_expression<Value>::value); };
+|| made_by_std_bind<Value>;
+
+/// What is bound may be or hold a pointer as an object that crosses alone may.
+template <class Callable, class... Values>
+struct mere_address<binding<Callable, Values...>> : mere_address<core_type_t<Callable>> {};
+template <class Callable, class... Values>
+struct pointer_holder_of<binding<Callable, Values...>, true> : first_pointer_holder<Callable, Values...> {};
 
 }  // namespace detail
 

@@ -8,6 +8,7 @@
 #include "ham/msg/codec_core.hpp"
 #include "ham/msg/member_types.hpp"
 #include "ham/msg/object_layout.hpp"
+#include "ham/msg/std_forward.hpp"
 
 namespace ham::inline v1::msg {
 namespace detail {
@@ -153,6 +154,22 @@ struct pointer_holder_of_kind<std::array<Element, Size>, codec_kind::standard> :
 template <class Element, std::size_t Extent>
 struct pointer_holder_of_kind<std::span<const Element, Extent>, codec_kind::standard> : pointer_holder<Element> {};
 
+/// What std::bind makes of a function or of references; libstdc++ and libc++ name what is bound in its type.
+template <class Value>
+concept made_by_std_bind = requires {
+  requires static_cast<bool>(std::is_bind_expression<Value>::value);
+};
+template <template <class> class Bind, class Callable, class... Bound>
+requires(made_by_std_bind<Bind<Callable(Bound...)>>) struct pointer_holder_of_kind<Bind<Callable(Bound...)>,
+                                                                                   codec_kind::bitwise>
+    : std::type_identity<
+          std::conditional_t<has_pointer_among<member_types<Callable, Bound...>>, Bind<Callable(Bound...)>, void>> {
+};
+template <template <class...> class Bind, class... Parts>
+requires(made_by_std_bind<Bind<Parts...>>) struct pointer_holder_of_kind<Bind<Parts...>, codec_kind::bitwise>
+    : std::type_identity<std::conditional_t<has_pointer_among<member_types<Parts...>>, Bind<Parts...>, void>> {
+};
+
 template <class Value, bool Class = std::is_class_v<Value> || std::is_union_v<Value>>
 struct pointer_holder_of : std::type_identity<void> {};
 template <class Value>
@@ -162,13 +179,20 @@ struct pointer_holder_of<Value, true>
 template <class Value>
 struct pointer_holder : pointer_holder_of<Value> {};
 
-/// A callable of which nothing travels but an address: [&k], [this], [p].
+/// Whether a callable is one of which nothing travels but an address: [&k], [this], [p].
 template <class Callable>
-constexpr bool is_mere_address() {
+constexpr bool is_one_address() {
   if constexpr (std::is_class_v<Callable> && !std::is_aggregate_v<Callable> && sizeof(Callable) == sizeof(void*))
     return !std::is_void_v<pointer_holder_t<Callable>>;
   else
     return false;
+}
+/// The same; to be specialised for classes that hold a callable.
+template <class Callable>
+struct mere_address : std::bool_constant<is_one_address<Callable>()> {};
+template <class Callable>
+constexpr bool is_mere_address() {
+  return mere_address<Callable>::value;
 }
 
 }  // namespace detail
