@@ -55,7 +55,7 @@ void start_queued(const offload::destination& to, std::string_view name, std::sp
   std::shared_ptr<listed_call> listed;
   if (to.deadline_ns != 0) listed = std::make_shared<listed_call>(into, id);
   const std::stop_token token = listed ? listed->token() : std::stop_token();
-  const detail::token_of_next_call ends_wait(token);
+  const detail::token_of_next_call ends_wait(&token);
   auto call = start_call(to, name, argument);
   if (listed)
     detail::stop_link::attach(*offload::detail::future_access::slot(call), token, offload::when_stopped::after_answer);

@@ -326,8 +326,7 @@ inline void call_sender::write_prefix(const call_place& to, std::span<std::byte>
 bool call_sender::begin_faulted(const request& what, node_t process, call_room& out) {
   const fault_decision fault = fault_of_key(out.key);
   if (fault.request != 0 && !suffer(of_.faults->rule(fault.request), what, process, out)) return false;
-  const std::stop_token never;
-  const token_of_next_call ends_wait(what.token != nullptr ? *what.token : never);
+  const token_of_next_call ends_wait(what.token);
   if (!begin(what.to, what.function, what.size, what.decode, what.policy, out)) return false;
   if (out.slot != nullptr) out.slot->fault = fault.reply & max_fault_mark;  // not sent yet: no reply can come
   return true;

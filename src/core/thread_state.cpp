@@ -18,8 +18,8 @@ engine* set_thread_engine(engine* at) noexcept { return std::exchange(this_threa
 void set_process_engine(engine* at) noexcept { the_process_engine.store(at, std::memory_order_release); }
 engine* process_engine() noexcept { return the_process_engine.load(std::memory_order_acquire); }
 
-token_of_next_call::token_of_next_call(const std::stop_token& token) noexcept
-    : before_(std::exchange(this_thread.next_token, token.stop_possible() ? &token : nullptr)),
+token_of_next_call::token_of_next_call(const std::stop_token* token) noexcept
+    : before_(std::exchange(this_thread.next_token, token != nullptr && token->stop_possible() ? token : nullptr)),
       depth_(std::exchange(this_thread.token_depth, this_thread.depth)) {}
 token_of_next_call::~token_of_next_call() {
   this_thread.next_token = before_;

@@ -270,7 +270,7 @@ void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t d
   const std::stop_token token = own ? one.token : nobody.get_token();
   for (std::size_t part = 1; part < plan_.parts.size(); ++part) {
     if (plan_.parts[part].starting.empty()) continue;
-    const token_of_next_call ends_wait(token);
+    const token_of_next_call ends_wait(&token);
     send_start(at_, where.parts[part], number, inputs_for(one, part),
                deadline_ns == 0 && token.stop_possible() ? base::never_ns : deadline_ns);
     begun = true;

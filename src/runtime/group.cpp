@@ -168,8 +168,7 @@ class group_gather {
     const call_place where{to.nodes.front(), 0, terms.deadline_ns};
     const std::size_t head_bytes = group_head::bytes(to.nodes.size());
     const result_decoder decode = to.nodes.size() == 1 ? decode_.alone : decode_.with_others;
-    const std::stop_token never;
-    const token_of_next_call ends_wait(terms.token != nullptr ? *terms.token : never);
+    const token_of_next_call ends_wait(terms.token);
     call_room room;
     if (begin_call(at, where, message.function, head_bytes + message.arguments.size(), decode, when_full::wait, room)) {
       msg::writer head(room.data, head_bytes);

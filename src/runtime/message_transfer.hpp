@@ -46,7 +46,6 @@ inline void get_with_signs(future<void> moved) {
 template <class Piece, class Size>
 [[nodiscard]] future<void> in_pieces(engine& at, const one_sided& what, Piece send_piece, Size size_of) {
   constexpr std::size_t max_under_way = 1024;
-  const std::stop_token never;
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
   std::size_t count = 0;
@@ -60,7 +59,7 @@ template <class Piece, class Size>
       parts.push_back(stopped_part(at, what));
       break;
     }
-    const ham::detail::token_of_next_call ends_wait(what.how.token != nullptr ? *what.how.token : never);
+    const ham::detail::token_of_next_call ends_wait(what.how.token);
     count = std::min<std::size_t>(size_of(what.bytes - done), what.bytes - done);
     parts.push_back(send_piece(done, count));
     this_call::heartbeat();

@@ -70,7 +70,7 @@ class parts : public std::enable_shared_from_this<parts> {
         if (!ham::detail::is_up(runtime_))
           throw config_error("a transfer cannot go on (its runtime has ended); wait for transfers before its end");
         const std::size_t from = (done_ == 0 ? parts_ - 1 : done_ - 1) * what_.part;
-        const ham::detail::token_of_next_call ends_wait(token_);
+        const ham::detail::token_of_next_call ends_wait(&token_);
         future<void> part = begin_(from, std::min(what_.part, what_.total - from), how_);
         if (!future_access::slot(part)->settled()) {
           part.on_result([self = shared_from_this()](future<void> ended) { self->take(ended); });

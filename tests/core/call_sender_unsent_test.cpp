@@ -21,7 +21,7 @@ TEST_F(call_sender, a_token_that_is_stopped_before_there_is_room_fails_the_call_
   for (const std::size_t size : {8, 500}) {
     source = {};
     const std::stop_token token = source.get_token();
-    const detail::token_of_next_call ends_wait(token);
+    const detail::token_of_next_call ends_wait(&token);
     EXPECT_FALSE(send(size, offload::stoppable(other)));
     EXPECT_NE(error<operation_cancelled>().find("has not run"), std::string::npos);
   }
@@ -33,7 +33,7 @@ TEST_F(call_sender, a_token_that_is_stopped_before_there_is_room_fails_the_call_
 TEST_F(call_sender, a_token_is_that_of_one_call_and_not_of_what_is_executed_meanwhile) {
   std::stop_source source;
   const std::stop_token token = source.get_token();
-  const detail::token_of_next_call ends_wait(token);
+  const detail::token_of_next_call ends_wait(&token);
   int inner = 0;
   node_.on_progress = [&] {
     source.request_stop();

@@ -73,7 +73,7 @@ class function_by_name<Result(Params...)> {
     if (to.token().stop_requested())
       return detail::future_access::make<Result>(
           of::stop_link::stopped_slot(of::engine_for(to.where()), to.where().node));
-    const of::token_of_next_call ends_wait(to.token());
+    const of::token_of_next_call ends_wait(&to.token());
     auto started = async(to.where(), arguments...);
     of::stop_link::attach(*detail::future_access::slot(started), to.token(), to.how());
     return started;

@@ -95,7 +95,7 @@ template <class Callable, class... Args>
   if (to.token().stop_requested())
     return detail::future_access::make<detail::result_of_call_t<Callable, const Args&...>>(
         detail::stop_link::stopped_slot(detail::engine_for(to.where().where()), to.where().where().node));
-  const detail::token_of_next_call ends_wait(to.token());
+  const detail::token_of_next_call ends_wait(&to.token());
   auto started = offload::async(to.where(), callable, args...);
   detail::stop_link::attach(*detail::future_access::slot(started), to.token(), to.how());
   return started;

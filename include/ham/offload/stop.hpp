@@ -57,10 +57,10 @@ namespace this_call {
 namespace detail {
 
 /// While it lives, and until it has begun, the next call of this thread waits for room only as long as the token is not
-/// stopped, if it is stoppable(). The token lives as long.
+/// stopped, if it is stoppable(). The token lives as long; nullptr: the call has none.
 class token_of_next_call {
  public:
-  explicit token_of_next_call(const std::stop_token& token) noexcept;
+  explicit token_of_next_call(const std::stop_token* token) noexcept;
   token_of_next_call(const token_of_next_call&) = delete;
   token_of_next_call& operator=(const token_of_next_call&) = delete;
   ~token_of_next_call();
@@ -102,7 +102,7 @@ template <class Callable, class... Args>
   if (to.token().stop_requested())
     return detail::future_access::make<result>(
         detail::stop_link::stopped_slot(detail::engine_for(to.where()), to.where().node));
-  const detail::token_of_next_call ends_wait(to.token());
+  const detail::token_of_next_call ends_wait(&to.token());
   auto started = async(to.where(), static_cast<Callable&&>(callable), static_cast<Args&&>(args)...);
   detail::stop_link::attach(*detail::future_access::slot(started), to.token(), to.how());
   return started;

@@ -26,8 +26,7 @@ auto sync_or_undo_unless(const std::stop_token* token, const destination& to, Un
   const stop_shield own_deadline_only;  // what an answer after that owns could not be given back
   if (token != nullptr && token->stop_requested())
     return offload::detail::future_access::make<result>(stop_link::stopped_slot(engine_for(to), to.node)).get();
-  const std::stop_token never;
-  const token_of_next_call ends_wait(token != nullptr ? *token : never);
+  const token_of_next_call ends_wait(token);
   call_slot* slot = nullptr;
   if constexpr (plan::valid)
     slot = plan::send(engine_for(to), to, &slot_value<result>::decode, when_full::wait, callable,
