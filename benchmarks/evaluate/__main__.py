@@ -7,6 +7,7 @@ again, unless --again is given.
 """
 import argparse
 import os
+import signal
 import subprocess
 import sys
 
@@ -75,6 +76,17 @@ def progress(line):
     print(f"\r\033[K{line}", end="", flush=True)
 
 
+def interrupt(_number, _frame):
+    raise KeyboardInterrupt
+
+
+def interrupted_as_by_the_terminal():
+    """Whoever ends this run in another way than by ctrl-C, as make does when it is ended, leaves as little behind."""
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
+
+
 def looked_at(path):
     """Whether the page shows in a browser what a reader must see; true as well if nobody can look."""
     try:
@@ -104,6 +116,7 @@ def main(texts):
     everything = experiments.EXPERIMENTS
     interrupted = False
     if not options.page and not options.markdown:
+        interrupted_as_by_the_terminal()
         try:
             show = progress if sys.stdout.isatty() else None
             runner.Runner(place, options.minutes * 60, options.again, say, tick=show).run(measurements_of(parts))

@@ -1,10 +1,16 @@
 """Runs one command: its output, its status, and an end to it and all that it has started when its time is over."""
+import contextlib
 import dataclasses
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers"))
+
+import processes  # noqa: E402
 
 END_S = 5.0  # from the request to end until it is enforced
 OUTPUT_TAIL_BYTES = 4000
@@ -35,7 +41,7 @@ def _group_lives(group):
 
 def _end(process, end_s):
     """Asks the processes of its group to end, then makes them."""
-    # A group lives as long as its leader is not reaped, so the leader is waited for beside it.
+    # A group lives as long as one of it is not reaped: its leader, or what the leader has left to us.
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -43,10 +49,21 @@ def _end(process, end_s):
             return
         deadline = time.monotonic() + end_s
         while time.monotonic() < deadline:
-            process.poll()
-            if process.returncode is not None and not _group_lives(process.pid):
-                return
+            if process.poll() is not None:
+                processes.reap(process.pid)
+                if not _group_lives(process.pid):
+                    return
             time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def _undisturbed():
+    """Requests to end wait until what was started has ended."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, processes.REQUESTS_TO_END)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _tail(file):
@@ -79,24 +96,27 @@ def _wait(process, timeout_s, tick):
 
 
 def run(argv, timeout_s, environment=None, folder=None, end_s=END_S, tick=None):
-    """Runs argv in a session of its own. Nothing of its process group is left when this returns."""
+    """Runs argv in a session of its own. Nothing that it has started is left when this returns, in whatever session: also who does
+    not end what it has started when it is asked to leaves nothing."""
     environment = {**os.environ, **MPI_ENVIRONMENT, **(environment or {})}
+    processes.adopt_orphans()
+    before = set(processes.descendants(os.getpid()))
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         begin = time.monotonic()
+        process = None
         try:
-            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, cwd=folder,
-                                       start_new_session=True)
-        except OSError as problem:
-            return Outcome(127, 0.0, "", "", f"could not be started: {problem.strerror}")
-        try:
+            try:
+                process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, cwd=folder,
+                                           start_new_session=True)
+            except OSError as problem:
+                return Outcome(127, 0.0, "", "", f"could not be started: {problem.strerror}")
             status = _wait(process, timeout_s, tick)
-        except BaseException:  # ctrl-C: what it has started does not outlive us
-            _end(process, end_s)
-            raise
-        seconds = time.monotonic() - begin
-        # Also what the program has left behind.
-        if status is None or _group_lives(process.pid):
-            _end(process, end_s)
+        finally:  # also on ctrl-C; and what a program that has ended has left behind
+            seconds = time.monotonic() - begin
+            with _undisturbed():
+                if process is not None and (process.returncode is None or _group_lives(process.pid)):
+                    _end(process, end_s)
+                processes.end_all(before)
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
         tail = _tail(errors)

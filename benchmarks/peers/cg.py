@@ -160,6 +160,7 @@ def parse():
 
 def main():
     given = parse()
+    processes.end_on_request()
     processes.adopt_orphans()
     found = contestants(given)
     # In memory: MPI's segments are files there, which a rank that is killed leaves behind.

@@ -4,12 +4,27 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
+REQUESTS_TO_END = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 outcome = collections.namedtuple("outcome", "status output errors timed_out seconds")
+
+
+def end_on_request():
+    """A request to end raises SystemExit, so that what this process has started is ended and its folders are removed; further requests
+    do not disturb that."""
+    def leave(number, _):
+        for one in REQUESTS_TO_END:
+            signal.signal(one, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for one in REQUESTS_TO_END:
+        if signal.getsignal(one) != signal.SIG_IGN:  # as nohup and shells in the background ask for
+            signal.signal(one, leave)
 
 
 def adopt_orphans():
@@ -35,15 +50,19 @@ def descendants(of):
     return found
 
 
+def reap(group=None):
+    """Forgets children that have ended: all, or those of a process group."""
+    try:
+        while os.waitpid(-1 if group is None else -group, os.WNOHANG)[0] != 0:
+            pass
+    except ChildProcessError:
+        pass
+
+
 def end_all(before):
     """Kills every process below this one that was not there before, and reaps it."""
     for _ in range(100):
-        while True:
-            try:
-                if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                    break
-            except ChildProcessError:
-                break
+        reap()
         left = [process for process in descendants(os.getpid()) if process not in before]
         if not left:
             return
@@ -62,25 +81,22 @@ def run(command, environment, timeout):
     begin = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         timed_out = False
-        try:
+        try:  # also around the start: a request to end may come in the midst of it
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment,
                                        start_new_session=True)
+            try:
+                process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                timed_out = True
+                process.terminate()  # launchers end their processes then
+                try:
+                    process.wait(2)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
         except OSError as failure:
             return outcome(127, "", str(failure), False, 0.0)
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            process.terminate()  # launchers end their processes then
-            try:
-                process.wait(2)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
         finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
             end_all(before)
         texts = []
         for file in (output, errors):

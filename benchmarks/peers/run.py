@@ -281,6 +281,7 @@ def main():
     unknown = [name for name in only if name not in catalogue]
     if unknown:
         parser.error(f"--only: unknown: {', '.join(unknown)}; known: {', '.join(catalogue)}")
+    processes.end_on_request()
     processes.adopt_orphans()
     # In memory: MPI's segments are files there.
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -9,6 +9,10 @@ import time
 
 behaviour, options = sys.argv[1], sys.argv[2:]
 if behaviour == "hangs":
+    if "FAKE_NOTES" in os.environ:
+        with open(os.environ["FAKE_NOTES"] + ".new", "w", encoding="utf-8") as notes:
+            print(os.getpid(), os.environ["TMPDIR"], file=notes)
+        os.rename(os.environ["FAKE_NOTES"] + ".new", os.environ["FAKE_NOTES"])
     subprocess.Popen(["sleep", "1000"], start_new_session=True)  # is left behind
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     time.sleep(1000)

@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -65,6 +67,22 @@ class run_test(unittest.TestCase):
         self.assertIsNone(row["empty call: us"])
         self.assertEqual(of_title(result, "fake good")["rounds"], 2)
         self.assertTrue(any("fake hangs" in remark for remark in result["remarks"]))
+
+    def test_a_request_to_end_leaves_no_process_and_no_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            notes, catalogue = pathlib.Path(folder, "notes"), pathlib.Path(folder, "peers.json")
+            catalogue.write_text(json.dumps({"one": fake("hangs", environment={"FAKE_NOTES": str(notes)})}))
+            process = subprocess.Popen([sys.executable, str(PEERS / "run.py"), "--catalogue", str(catalogue), "--bin", folder],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            deadline = time.monotonic() + 60
+            while not notes.exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, errors), (128 + signal.SIGTERM, ""))
+            pid, temporary = notes.read_text(encoding="utf-8").split()
+            self.assertFalse(os.path.exists(f"/proc/{pid}"))
+            self.assertFalse(os.path.exists(temporary))
 
     def test_a_peer_that_fails_is_a_row_with_its_reason(self):
         result = self.json_of({"one": fake("fails"), "two": fake("good")}, "--repetitions", "1")

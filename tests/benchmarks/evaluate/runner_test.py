@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import unittest
 import unittest.mock
@@ -14,6 +15,7 @@ import unittest.mock
 import canned
 import execution
 import machine
+import processes
 import results
 import runner
 from measurements import MEASUREMENTS
@@ -81,6 +83,44 @@ class Execution(unittest.TestCase):
             self.assertEqual((outcome.status, outcome.output), (0, "done\n"))
             with open(file, encoding="ascii") as pid:
                 self.assertTrue(gone(int(pid.read())))
+
+    def test_what_a_script_runs_in_sessions_of_its_own_is_ended_with_it(self):
+        """Scripts of benchmarks/peers start each program in a session of its own; one that heeds no request to end is ended all the same."""
+        with tempfile.TemporaryDirectory() as folder:
+            for heeds in (True, False):
+                notes = pathlib.Path(folder, f"notes-{heeds}")
+                script = f"""
+                    import os, signal, sys, tempfile
+                    sys.path.insert(0, {os.path.dirname(processes.__file__)!r})
+                    import processes
+                    processes.end_on_request() if {heeds} else signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                    with tempfile.TemporaryDirectory(dir={folder!r}) as inner:
+                        text = f"echo $$ {{inner}} > {notes}; exec sleep 1000"
+                        processes.run(["/bin/sh", "-c", text], dict(os.environ), 1000)
+                """
+                limit_s = 1
+                while not notes.exists():  # a busy machine takes longer to get there
+                    outcome = execution.run([sys.executable, "-c", textwrap.dedent(script)], limit_s, end_s=5 if heeds else 0.5)
+                    self.assertIsNone(outcome.status)
+                    limit_s *= 4
+                pid, inner = notes.read_text(encoding="utf-8").split()
+                self.assertFalse(lives(int(pid)))
+                self.assertEqual(os.path.exists(inner), not heeds)
+
+    def test_what_the_heat_example_runs_is_ended_with_its_script(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("mpirun.openmpi", "shift 2; \"$@\""), ("heat", f"echo $$ > {folder}/pid; exec sleep 1000")):
+                path = pathlib.Path(folder, name)
+                path.write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+                path.chmod(0o755)
+            script = os.path.join(os.path.dirname(execution.__file__), "heat.py")
+            pid, limit_s = pathlib.Path(folder, "pid"), 1
+            while not pid.exists():
+                outcome = execution.run([sys.executable, script, "--programs", folder, "--json"], limit_s,
+                                        {"PATH": f"{folder}:{os.environ['PATH']}"})
+                self.assertIsNone(outcome.status)
+                limit_s *= 4
+            self.assertFalse(lives(int(pid.read_text(encoding="ascii"))))
 
     def test_an_interrupt_ends_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -310,6 +350,11 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(self.evaluate("--out", folder, "--check", "fig9 nonsense").returncode, 1)
 
     def test_an_interrupted_evaluation_writes_the_page_of_what_is_there(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name):
+                self.check_an_interruption(number)
+
+    def check_an_interruption(self, number):
         with tempfile.TemporaryDirectory() as folder:
             programs = pathlib.Path(folder, "build", "bin")
             programs.mkdir(parents=True)
@@ -323,7 +368,7 @@ class CommandLine(unittest.TestCase):
             deadline = time.monotonic() + 100
             while not os.path.exists(f"{folder}/runs") and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             _, errors = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 130, errors)
             self.assertIn("interrupted; the next run goes on here", errors)
