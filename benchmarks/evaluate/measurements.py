@@ -72,8 +72,8 @@ ALL = (
                 ("{gpu}/lib*/libham*.so*",), environment=(("HAM_NODES", "cuda/blocks=64/threads=256"),), expected_s=10),
     _application("shallow-water", "--columns", "1000", "--rows", "500", "--repetitions", "5", program="shallow_water", expected_s=15),
     _application("coupled", expected_s=20),
-    _script("cg", "benchmarks/peers/cg.py", "--bin", "{bin}", needs=("program:applications/conjugate_gradient", "program:peers/cg_openmp"),
-            uses=PEERS, expected_s=70, timeout_s=240),
+    _script("cg", "benchmarks/peers/cg.py", "--bin", "{bin}", "--budget", "120",
+            needs=("program:applications/conjugate_gradient", "program:peers/cg_openmp"), uses=PEERS, expected_s=70, timeout_s=240),
     _script("peers", "benchmarks/peers/run.py", "--bin", "{bin}/peers", "--budget", "240", needs=("program:peers/floor", "program:peers/ham"),
             uses=PEERS, expected_s=260, timeout_s=500),
 )

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Conjugate gradients: HAM beside MPI and OpenMP: cg.py [--json] [--grid N | --file MATRIX] [--repetitions N]
 
-The same matrix, partition, arithmetic and stopping rule, with 1 to n targets, ranks or threads on the same cores, in rounds that begin
-with another one each time. A figure is the best of the turns of one run, of about 25 ms each: so long are the stretches of iterations that
+The same matrix, partition, arithmetic and stopping rule, with 1, 2, ... n targets, ranks or threads on the same cores, powers of two if
+n is more than four, in rounds that begin with another one each time. A figure is the best of the turns of one run, of about 25 ms each: so long are the stretches of iterations that
 the host of the example asks for at once. The table shows medians and quartiles over the rounds. Build the programs first:
 
   scripts/install-deps.sh peers && cmake --preset release -DHAM_PEERS=ON && ninja -C build/release peers conjugate_gradient
@@ -14,6 +14,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import time
 
 import processes
 import report
@@ -49,14 +50,17 @@ class contestant:
                        "OMPI_MCA_btl_sm_backing_directory": given.temporary}
         command = [str(part) for part in self.command] + problem + ["--tol", str(given.tol), "--turn-ms", str(given.turn_ms), "--json"]
         ended = processes.run(command, environment, given.timeout)
-        lines = [line for line in ended.output.splitlines() if line.startswith("{")]
+        objects = report.objects(ended.output)
         if ended.timed_out:
             self.problem = f"hangs: ended after {given.timeout:g} s"
-        elif ended.status != 0 or not lines:
+        elif ended.status != 0 or not objects:
             errors = [line for line in ended.errors.strip().splitlines() if line.strip("-= ")]
             self.problem = f"failed (status {ended.status}): {errors[-1] if errors else 'no output'}"
         else:
-            self.take(number, json.loads(lines[-1]))
+            try:
+                self.take(number, objects[-1])
+            except (IndexError, KeyError, TypeError, ValueError):
+                self.problem = "printed another report than its own"
 
     def take(self, number, found):
         if self.kind == "HAM":
@@ -65,15 +69,21 @@ class contestant:
             if row["targets"] != self.workers:
                 self.problem = f"ran with {row['targets']} targets"
                 return
-            self.times[number] = turns["rows"][0]["time per iteration, best turn: us"]
+            time_us = turns["rows"][0]["time per iteration, best turn: us"]
         else:
             row = found
-            self.times[number] = found["best_us"]
+            time_us = found["best_us"]
         self.iterations, self.residual = row["iterations"], row["residual"]
+        self.times[number] = time_us
 
 
 def cores_of(count):
     return sorted(os.sched_getaffinity(0))[:count]
+
+
+def counts_up_to(most):
+    """As the applications count their targets: 1 to n, or powers of two and n if that is more than four."""
+    return list(range(1, most + 1)) if most <= 4 else [1 << i for i in range((most - 1).bit_length())] + [most]
 
 
 def contestants(given):
@@ -82,7 +92,7 @@ def contestants(given):
     launchers = peers / "launchers.json"
     launchers = json.loads(launchers.read_text()) if launchers.exists() else {}
     found = []
-    for workers in range(1, given.workers + 1):
+    for workers in counts_up_to(given.workers):
         cores = cores_of(workers)
         nodes = f"shm:{workers}@" + "+".join(str(core) for core in cores)
         found.append(contestant("HAM", workers, [binary / "applications" / "conjugate_gradient", f"--ham-nodes={nodes}",
@@ -106,21 +116,40 @@ def ratios(over, under):
 def row_of(one, all_of_them):
     first = next(other for other in all_of_them if other.kind == one.kind and other.workers == 1)
     row = {"solver": one.kind, "workers": one.workers, "time per iteration: us": None, "quartiles: us": None,
-           "speed-up over 1 worker": None, "HAM / this": None, "iterations": one.iterations, "residual": one.residual,
+           "speed-up over 1 worker": None, "HAM / this": None, "HAM / this: quartiles": None, "iterations": one.iterations, "residual": one.residual,
            "rounds": len(one.times), "remark": one.problem or ""}
     if one.times:
-        low, middle, high = report.quartiles(list(one.times.values()))
-        row["time per iteration: us"], row["quartiles: us"] = middle, f"{low:.4g}..{high:.4g}"
+        times = list(one.times.values())
+        row["time per iteration: us"], row["quartiles: us"] = report.quartiles(times)[1], report.quartile_text(times)
         if ratios(first, one):
             row["speed-up over 1 worker"] = report.quartiles(ratios(first, one))[1]
         ham = next(other for other in all_of_them if other.kind == "HAM" and other.workers == one.workers)
         if ratios(ham, one):
             row["HAM / this"] = report.quartiles(ratios(ham, one))[1]
+            row["HAM / this: quartiles"] = report.quartile_text(ratios(ham, one))
     return row
 
 
-def make_report(found, given):
-    bars, remarks = [], []
+def measure(found, given):
+    """Rounds over all, as many as fit into the budget. Gives a remark on what is left out."""
+    end = time.monotonic() + given.budget
+    for number in range(given.repetitions):
+        for i in range(len(found)):
+            one = found[(i + number) % len(found)]
+            if one.problem is not None:
+                continue
+            if time.monotonic() >= end:
+                # A later round counts for those that it has come to: ratios are of the rounds that both have.
+                for other in found:
+                    if number == 0 and other.problem is None and not other.times:
+                        other.problem = f"not measured: the time of {given.budget:g} s was over"
+                return [f"the time of {given.budget:g} s was over in round {number + 1} of {given.repetitions}"]
+            one.run(number, given)
+    return []
+
+
+def make_report(found, remarks, given):
+    bars = []
     for one in found:
         if one.kind.endswith(("MPI", "MPICH")) and one.kind != "OpenMP" and one.workers == 2:
             ham = next(other for other in found if other.kind == "HAM" and other.workers == 2)
@@ -149,7 +178,8 @@ def parse():
     parser.add_argument("--tol", type=float, default=1e-8)
     parser.add_argument("--turn-ms", type=float, default=25, help="milliseconds of a turn (default: 25)")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds (default: 5)")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="1 to so many (default: cores)")
+    parser.add_argument("--budget", type=float, default=120, help="seconds after which no further program is started (default: 120)")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="at most so many (default: cores)")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one program")
     parser.add_argument("--bin", default=str(ROOT / "build" / "release" / "bin"), help="folder of the programs")
     given = parser.parse_args()
@@ -166,12 +196,8 @@ def main():
     # In memory: MPI's segments are files there, which a rank that is killed leaves behind.
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="ham-cg-", dir=parent, ignore_cleanup_errors=True) as given.temporary:
-        for number in range(given.repetitions):
-            for i in range(len(found)):
-                one = found[(i + number) % len(found)]
-                if one.problem is None:
-                    one.run(number, given)
-    result = make_report(found, given)
+        remarks = measure(found, given)
+    result = make_report(found, remarks, given)
     report.print_report(result, given.json)
     return 0 if any(one.times for one in found) else 1
 

@@ -12,6 +12,24 @@ def quartiles(values):
     return tuple(statistics.quantiles(values, n=4, method="inclusive"))
 
 
+def quartile_text(values, digits=4):
+    """As the columns of quartiles have it."""
+    low, _, high = quartiles(values)
+    return f"{low:.{digits}g}..{high:.{digits}g}"
+
+
+def objects(text):
+    """The objects of JSON in a program's output, each in a line of its own. Other lines, and what is cut off, are left out."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("{"):
+            try:
+                found.append(json.loads(line))
+            except json.JSONDecodeError:
+                pass
+    return found
+
+
 def bar(name, value, wanted, limit, unit=""):
     """A promise and what was found."""
     return {"name": name, "value": value, "wanted": wanted, "limit": limit, "unit": unit,

@@ -68,7 +68,7 @@ class peer:
         """The last object of JSON that it prints, or None after noting what is wrong."""
         environment = {**os.environ, **LAUNCHER_ENVIRONMENT, "TMPDIR": str(places.temporary), **self.settings}
         ended = processes.run([*self.command, *arguments, "--json", "--cores", given.cores], environment, given.timeout)
-        objects = [json.loads(line) for line in ended.output.splitlines() if line.startswith("{")]
+        objects = report.objects(ended.output)
         if ended.timed_out:
             self.problem = f"hangs: ended after {given.timeout:g} s"
             return None
@@ -77,6 +77,10 @@ class peer:
         if ended.status != 0 or not objects:
             lines = [line for line in ended.errors.strip().splitlines() if line.strip("-= ")]
             self.problem = f"failed (status {ended.status}): {lines[-1] if lines else 'no output'}"
+            return None
+        expected = {"death"} if "--death" in arguments else {"empty_us"} if "--empty" in arguments else {"version", "how", *MEASURES}
+        if not expected <= objects[-1].keys():
+            self.problem = "printed no " + ", ".join(sorted(expected - objects[-1].keys()))
             return None
         return objects[-1]
 
@@ -108,11 +112,12 @@ class peer:
     def row(self):
         row = {"peer": self.title}
         for key, column in MEASURES.items():
-            low, middle, high = report.quartiles(self.samples[key]) if self.samples[key] else (None,) * 3
-            row[column] = middle
-            row[f"{column.split(':')[0]}: quartiles"] = None if low is None else f"{low:.3g}..{high:.3g}"
+            samples = self.samples[key]
+            row[column] = report.quartiles(samples)[1] if samples else None
+            row[f"{column.split(':')[0]}: quartiles"] = report.quartile_text(samples, 3) if samples else None
             if key == "empty_us":
                 row[RATIO] = report.quartiles(self.ratios)[1] if self.ratios else None
+                row[f"{RATIO}: quartiles"] = report.quartile_text(self.ratios, 3) if self.ratios else None
         row[IDLE] = self.idle
         row[DEATH] = self.death or "-"
         row["rounds"] = len(self.samples["empty_us"])

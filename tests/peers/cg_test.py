@@ -11,6 +11,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 PEERS = HERE.parent.parent / "benchmarks" / "peers"
+sys.path.insert(0, str(PEERS))
+import cg  # noqa: E402
 
 # A launcher that starts one process and tells it how many there would be.
 LAUNCHER = """#!/bin/sh
@@ -29,22 +31,26 @@ def executable(path, text):
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
+def measured(*options, **environment):
+    """The report of cg.py with stand-ins for all programs."""
+    with tempfile.TemporaryDirectory() as folder:
+        binary = pathlib.Path(folder)
+        fake = (HERE / "fake_cg.py").read_text()
+        for name in ("applications/conjugate_gradient", "peers/cg_openmpi", "peers/cg_mpich", "peers/cg_openmp"):
+            executable(binary / name, fake)
+        executable(binary / "launcher", LAUNCHER)
+        launcher = str(binary / "launcher")
+        (binary / "peers" / "launchers.json").write_text(json.dumps({"openmpi": launcher, "mpich": launcher}))
+        command = [sys.executable, str(PEERS / "cg.py"), "--json", "--bin", folder, "--timeout", "12", *options]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True, env={**os.environ, **environment})
+    return json.loads(ended.stdout)
+
+
 @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cores")
 class cg_test(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        with tempfile.TemporaryDirectory() as folder:
-            binary = pathlib.Path(folder)
-            fake = (HERE / "fake_cg.py").read_text()
-            for name in ("applications/conjugate_gradient", "peers/cg_openmpi", "peers/cg_mpich", "peers/cg_openmp"):
-                executable(binary / name, fake)
-            executable(binary / "launcher", LAUNCHER)
-            launcher = str(binary / "launcher")
-            (binary / "peers" / "launchers.json").write_text(json.dumps({"openmpi": launcher, "mpich": launcher}))
-            command = [sys.executable, str(PEERS / "cg.py"), "--json", "--bin", folder, "--workers", "2", "--timeout", "12",
-                       "--repetitions", "3"]
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
-        cls.report = json.loads(ended.stdout)
+        cls.report = measured("--workers", "2", "--repetitions", "3")
 
     def row(self, solver, workers):
         rows = self.report["tables"][0]["rows"]
@@ -55,6 +61,7 @@ class cg_test(unittest.TestCase):
         self.assertEqual((row["time per iteration: us"], row["rounds"]), (55.0, 3))
         self.assertAlmostEqual(row["speed-up over 1 worker"], 2.0)
         self.assertEqual(row["iterations"], 100)
+        self.assertEqual(self.row("Open MPI", 2)["HAM / this: quartiles"], "1.1..1.1")
 
     def test_the_bar(self):
         bar = self.report["bars"][0]
@@ -71,6 +78,32 @@ class cg_test(unittest.TestCase):
     def test_a_program_that_hangs(self):
         self.assertIn("hangs", self.row("OpenMP", 2)["remark"])
         self.assertEqual(self.row("OpenMP", 1)["time per iteration: us"], 90.0)
+
+
+class small_test(unittest.TestCase):
+    def test_numbers_of_workers_are_those_of_the_applications(self):
+        for most, counts in ((1, [1]), (2, [1, 2]), (4, [1, 2, 3, 4]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8]), (12, [1, 2, 4, 8, 12]),
+                             (128, [1, 2, 4, 8, 16, 32, 64, 128])):
+            self.assertEqual(cg.counts_up_to(most), counts)
+
+    def test_the_budget_ends_it_with_what_is_there(self):
+        report = measured("--workers", "1", "--repetitions", "1000", "--budget", "2", FAKE_SECONDS="0.1")
+        rows = {row["solver"]: row for row in report["tables"][0]["rows"]}
+        self.assertTrue(0 < rows["HAM"]["rounds"] < 100)
+        self.assertTrue(any("was over in round" in remark for remark in report["remarks"]))
+        self.assertEqual(rows["HAM"]["remark"], "")
+
+    def test_what_the_budget_leaves_out_says_so(self):
+        report = measured("--workers", "1", "--budget", "0.5", FAKE_SECONDS="1")
+        rows = {row["solver"]: row for row in report["tables"][0]["rows"]}
+        self.assertEqual(rows["HAM"]["rounds"], 1)
+        self.assertEqual(rows["OpenMP"]["remark"], "not measured: the time of 0.5 s was over")
+
+    def test_a_program_that_prints_something_else(self):
+        report = measured("--workers", "1", "--repetitions", "1", FAKE_FORM="other")
+        rows = {row["solver"]: row for row in report["tables"][0]["rows"]}
+        self.assertEqual(rows["MPICH"]["remark"], "printed another report than its own")
+        self.assertEqual(rows["HAM"]["time per iteration: us"], 110.0)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,15 @@ import sys
 import time
 
 name = os.path.basename(sys.argv[0])
+if "FAKE_SECONDS" in os.environ:
+    time.sleep(float(os.environ["FAKE_SECONDS"]))
 if name == "cg_openmp":
     if os.environ["OMP_NUM_THREADS"] == "2":
         time.sleep(1000)
     print(json.dumps({"name": name, "iterations": 100, "residual": 1e-9, "best_us": 90.0}))
+    sys.exit(0)
+if name == "cg_mpich" and "FAKE_FORM" in os.environ:
+    print("{}")
     sys.exit(0)
 if name == "cg_mpich":
     print("cg_mpi: rank 0: no matrix", file=sys.stderr)
@@ -19,6 +24,7 @@ if name == "conjugate_gradient":
     solved = {"targets": workers, "iterations": 100, "residual": 1e-9}
     turns = [{"solver": "HAM", "time per iteration, best turn: us": 110.0 / workers}]
     print(json.dumps({"name": "conjugate_gradient", "tables": [{"rows": [solved]}, {"rows": turns}]}))
+    print('{"a line": "that is cut off')
 else:
     workers = int(os.environ["FAKE_RANKS"])
     print(json.dumps({"name": name, "iterations": 100, "residual": 1e-9, "best_us": 100.0 / workers}))

@@ -34,4 +34,5 @@ else:
     if "--no-idle" not in options:
         found["idle_percent"] = 7.0
     print("a line that is no JSON")
-    print(json.dumps({**head, **found}))
+    print(json.dumps({**head, **(found if behaviour != "forgets" else {})}))
+    print('{"a line": "that is cut off')

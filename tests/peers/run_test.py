@@ -46,6 +46,7 @@ class run_test(unittest.TestCase):
         self.assertEqual(row["empty call: quartiles"], "3..3")
         self.assertEqual(row["64 MiB: quartiles"], "6..6")
         self.assertEqual(row["empty call / floor"], 1.5)
+        self.assertEqual(row["empty call / floor: quartiles"], "1.5..1.5")
         self.assertEqual(row["64 MiB: GB/s"], 6.0)
         self.assertEqual(row["idle server: % of a core"], 7.0)
         self.assertEqual(row["server killed in mid-call"], "error after 1.5 ms")
@@ -87,6 +88,11 @@ class run_test(unittest.TestCase):
     def test_a_peer_that_fails_is_a_row_with_its_reason(self):
         result = self.json_of({"one": fake("fails"), "two": fake("good")}, "--repetitions", "1")
         self.assertEqual(of_title(result, "fake fails")["remark"], "failed (status 1): fake: the server did not start")
+
+    def test_a_peer_that_prints_something_else_is_a_row_with_its_reason(self):
+        result = self.json_of({"one": fake("forgets"), "two": fake("good")}, "--repetitions", "1")
+        self.assertIn("printed no empty_us, kib_us", of_title(result, "fake forgets")["remark"])
+        self.assertEqual(of_title(result, "fake good")["rounds"], 1)
 
     def test_an_absent_program_and_an_absent_package(self):
         catalogue = {"one": {"title": "not built", "command": ["{bin}/no_such_peer"]},
@@ -169,6 +175,13 @@ class report_test(unittest.TestCase):
     def test_quartiles(self):
         self.assertEqual(report.quartiles([5]), (5, 5, 5))
         self.assertEqual(report.quartiles([1, 2, 3, 4, 5]), (2, 3, 4))
+
+    def test_quartiles_as_text(self):
+        self.assertEqual(report.quartile_text([1, 2, 3, 4, 5.00001]), "2..4")
+        self.assertEqual(report.quartile_text([1.23456], 3), "1.23..1.23")
+
+    def test_objects_of_an_output(self):
+        self.assertEqual(report.objects('text\n{"a": 1}\n{"b":\n{}} and more\n[1]\n{"c": 2}\n{'), [{"a": 1}, {"c": 2}])
 
     def test_bars(self):
         self.assertTrue(report.bar("a", 1.0, "<=", 1.0)["met"])
