@@ -155,7 +155,9 @@ def write_record(place, name, record):
 
 def shown_command(place, measurement):
     """The command as it is typed in the repository."""
-    parts = [f"{name}={shlex.quote(value)}" for name, value in measurement.environment]
+    # What it takes to start Open MPI as root, or with more ranks than cores, is said where the launcher is the command itself.
+    of_mpi = execution.MPI_ENVIRONMENT.items() if measurement.argv[0] == "mpirun.openmpi" else ()
+    parts = [f"{name}={shlex.quote(value)}" for name, value in (*of_mpi, *measurement.environment)]
     for part in place.argv(measurement):
         if part == sys.executable:
             part = "python3"

@@ -31,9 +31,9 @@ def objects(text):
 
 
 def bar(name, value, wanted, limit, unit=""):
-    """A promise and what was found."""
-    return {"name": name, "value": value, "wanted": wanted, "limit": limit, "unit": unit,
-            "met": value <= limit if wanted == "<=" else value >= limit}
+    """A promise and what was found. What could not be measured, None, meets nothing."""
+    met = value is not None and (value <= limit if wanted == "<=" else value >= limit)
+    return {"name": name, "value": value, "wanted": wanted, "limit": limit, "unit": unit, "met": met}
 
 
 def shown(value):

@@ -127,7 +127,9 @@ class peer:
     def how_row(self, places):
         command = " ".join(pathlib.Path(part).name if part.startswith(("/", str(places.bin))) else part
                            for part in self.command if part)
-        settings = " ".join(f"{key}={value}" for key, value in self.settings.items() if str(places.temporary) not in value)
+        # The folder of this run is gone when somebody reads this; the one that it was in is as good.
+        settings = " ".join(f"{key}={value.replace(str(places.temporary), os.path.dirname(places.temporary))}"
+                            for key, value in self.settings.items())
         return {"peer": self.title, "version": self.version or "-", "command": command, "settings": settings or "-",
                 "how": self.how or self.problem or "-", "documentation": self.document or "-"}
 
@@ -197,8 +199,9 @@ def measure(peers, given, places):
 def make_report(peers, remarks, places):
     bars = []
     ham = next((one for one in peers if one.name == "ham"), None)
-    if ham and ham.ratios:
-        bars.append(report.bar("HAM: empty call / floor", report.quartiles(ham.ratios)[1], "<=", 1.2))
+    if ham:
+        value = report.quartiles(ham.ratios)[1] if ham.ratios and not ham.problem else None
+        bars.append(report.bar("HAM: empty call / floor", value, "<=", 1.2))
     for one in peers:
         if one.problem:
             remarks.append(f"{one.title}: {one.problem}")

@@ -93,6 +93,11 @@ class small_test(unittest.TestCase):
         self.assertTrue(any("was over in round" in remark for remark in report["remarks"]))
         self.assertEqual(rows["HAM"]["remark"], "")
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cores")
+    def test_a_bar_without_a_figure_of_ham_is_missed(self):
+        report = measured("--workers", "2", "--repetitions", "1", "--timeout", "2", FAKE_HAM="fails")
+        self.assertEqual([(bar["value"], bar["met"]) for bar in report["bars"]], [(None, False)] * 2)
+
     def test_what_the_budget_leaves_out_says_so(self):
         report = measured("--workers", "1", "--budget", "0.5", FAKE_SECONDS="1")
         rows = {row["solver"]: row for row in report["tables"][0]["rows"]}

@@ -94,6 +94,16 @@ class run_test(unittest.TestCase):
         self.assertIn("printed no empty_us, kib_us", of_title(result, "fake forgets")["remark"])
         self.assertEqual(of_title(result, "fake good")["rounds"], 1)
 
+    def test_a_bar_without_a_figure_of_ham_is_missed(self):
+        for catalogue in ({"floor": fake("good"), "ham": fake("fails"), "one": fake("good")}, {"floor": fake("fails"), "ham": fake("good")}):
+            bar = self.json_of(catalogue, "--repetitions", "1")["bars"][0]
+            self.assertEqual((bar["name"], bar["value"], bar["met"]), ("HAM: empty call / floor", None, False))
+        self.assertEqual(self.json_of({"one": fake("good")}, "--repetitions", "1")["bars"], [])
+
+    def test_a_folder_of_the_run_in_the_settings_is_the_one_around_it(self):
+        result = self.json_of({"one": fake("good", environment={"FAKE": "{shm}"})}, "--repetitions", "1")
+        self.assertIn(result["tables"][1]["rows"][0]["settings"], ("FAKE=/dev/shm", f"FAKE={tempfile.gettempdir()}"))
+
     def test_an_absent_program_and_an_absent_package(self):
         catalogue = {"one": {"title": "not built", "command": ["{bin}/no_such_peer"]},
                      "two": {"title": "no module", "command": [sys.executable], "module": "no_such_module_of_python"},
@@ -186,6 +196,8 @@ class report_test(unittest.TestCase):
     def test_bars(self):
         self.assertTrue(report.bar("a", 1.0, "<=", 1.0)["met"])
         self.assertFalse(report.bar("a", 1.0, ">=", 1.1)["met"])
+        for wanted in ("<=", ">="):
+            self.assertFalse(report.bar("a", None, wanted, 1.1)["met"])
 
 
 if __name__ == "__main__":

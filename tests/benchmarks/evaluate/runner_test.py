@@ -244,6 +244,12 @@ class Runs(unittest.TestCase):
         self.assertNotEqual(runner.fingerprint(place, one), first)
         self.assertEqual(runner.shown_command(place, one), "build/gpu-check/gpu/program")
 
+    def test_the_shown_command_has_what_it_takes_to_start_open_mpi(self):
+        shown = runner.shown_command(self.place, MEASUREMENTS["mpi-openmpi"])
+        self.assertTrue(shown.startswith("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 mpirun.openmpi -n 2"))
+        for name in ("mpi-mpich", "latency", "heat"):
+            self.assertNotIn("OMPI_", runner.shown_command(self.place, MEASUREMENTS[name]))
+
     def test_a_result_is_kept_when_there_is_no_time_to_repeat_it(self):
         one, file = self.counting("one", expected_s=50)
         self.run_all(one)
