@@ -123,8 +123,8 @@ def main(texts):
         except KeyboardInterrupt:
             interrupted = True
             print("\nevaluate: interrupted; the next run goes on here", file=sys.stderr, flush=True)
-    records = {one.name: runner.read_record(place, one.name) for one in measurements_of(everything)}
-    described = next((one["machine"] for one in records.values() if one and one["status"] == "measured"), machine.describe())
+    records, described = runner.of_one_machine({one.name: runner.read_record(place, one.name) for one in measurements_of(everything)})
+    described = described or machine.describe()
     if options.markdown:
         print(markdown.written(everything, records, described))
         return 0

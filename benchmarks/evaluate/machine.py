@@ -19,7 +19,9 @@ def _cpu_model():
             lines = dict([part.strip() for part in line.split(":", 1)] for line in file if ":" in line)
     except OSError:
         return platform.processor() or "unknown"
-    return lines.get("model name") or lines.get("Model") or lines.get("cpu") or platform.machine()
+    part = f"{platform.machine()} (implementer {lines['CPU implementer']}, part {lines['CPU part']})" \
+        if {"CPU implementer", "CPU part"} <= lines.keys() else platform.machine()
+    return lines.get("model name") or lines.get("Model") or lines.get("cpu") or part
 
 
 def _caches():
@@ -53,19 +55,32 @@ def _virtual():
         return False
 
 
+IDENTITY = ("CPU", "architecture", "cores", "kernel")  # results of machines that differ in one of these are not those of one machine
+
+
+def identity():
+    """What distinguishes this machine from others."""
+    return {
+        "CPU": _cpu_model() + (" (virtual machine)" if _virtual() else ""),
+        "architecture": platform.machine(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "kernel": f"{platform.system()} {platform.release()}",
+    }
+
+
 def describe():
     """The machine as it is now, as texts and numbers."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    same = identity()
     governor = _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return {
         "name": platform.node(),
-        "CPU": _cpu_model() + (" (virtual machine)" if _virtual() else ""),
-        "architecture": platform.machine(),
-        "cores": len(cores),
+        "CPU": same["CPU"],
+        "architecture": same["architecture"],
+        "cores": same["cores"],
         "sockets": len({_first_line(path) for path in glob.glob("/sys/devices/system/cpu/cpu*/topology/physical_package_id")}) or 1,
         "caches": _caches(),
         "memory GiB": _memory_gib(),
-        "kernel": f"{platform.system()} {platform.release()}",
+        "kernel": same["kernel"],
         "release": _release(),
         "governor": governor or "not visible",
         "load": [round(value, 2) for value in os.getloadavg()],

@@ -109,10 +109,10 @@ class Requirements:
 
 
 def fingerprint(place, measurement):
-    """Changes with the command, its programs, what else it uses, and the library."""
+    """Changes with the command, its programs, what else it uses, the library, and the machine."""
     digest = hashlib.sha256()
     argv = place.argv(measurement)
-    digest.update(json.dumps([list(measurement.argv), sorted(measurement.environment)]).encode())
+    digest.update(json.dumps([list(measurement.argv), sorted(measurement.environment), machine.identity()]).encode())
     files = {part for part in argv if os.path.isfile(part) and part != sys.executable}
     for need in measurement.needs:
         kind, name = need.split(":", 1)
@@ -142,6 +142,24 @@ def read_record(place, name):
         return record
     except (OSError, ValueError):
         return None
+
+
+def of_one_machine(records):
+    """The records, without results of other machines than the newest one's, and the description of that; None if there is no result."""
+    def of(record):
+        return [record["machine"].get(name) for name in machine.IDENTITY]
+
+    with_result = [one for one in records.values() if one and "result" in one]
+    if not with_result:
+        return records, None
+    newest = max(with_result, key=lambda one: datetime.datetime.fromisoformat(one["date"]))
+    kept = {}
+    for name, one in records.items():
+        if one and "result" in one and of(one) != of(newest):
+            one = {key: value for key, value in one.items() if key != "result"}
+            one.update(status="not measured", reason="the result that is there is of another machine")
+        kept[name] = one
+    return kept, newest["machine"]
 
 
 def write_record(place, name, record):

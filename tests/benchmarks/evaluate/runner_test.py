@@ -209,6 +209,32 @@ class Runs(unittest.TestCase):
         (folder / "other").unlink()
         self.assertNotIn("kept", self.run_all(one)["one"])
 
+    def test_another_machine_is_measured_again(self):
+        one, file = self.counting("one")
+        self.run_all(one)
+        for name in ("CPU", "cores", "kernel", "architecture"):
+            with unittest.mock.patch.object(machine, "identity", return_value={**machine.identity(), name: "another"}):
+                self.assertNotIn("kept", self.run_all(one)["one"])
+                self.assertTrue(self.run_all(one)["one"]["kept"])
+        self.assertEqual(self.runs(file), 5)
+
+    def test_results_of_several_machines_are_not_shown_together(self):
+        records = {"new": canned.record("new", canned.METHODS, date="2026-01-02T03:04:05+00:00"), "never": None,
+                   "old": canned.record("old", canned.METHODS, date="2026-01-02T03:04:05+02:00", machine={**canned.MACHINE, "cores": 64}),
+                   "same": canned.record("same", canned.METHODS, date="2026-01-01T00:00:00+00:00", machine={**canned.MACHINE, "load": [9]})}
+        found, described = runner.of_one_machine(records)
+        self.assertEqual({name: one and one["status"] for name, one in found.items()},
+                         {"new": "measured", "never": None, "old": "not measured", "same": "measured"})
+        self.assertIn("another machine", found["old"]["reason"])
+        self.assertNotIn("result", found["old"])
+        self.assertIn("result", records["old"])
+        self.assertEqual(described["cores"], 2)
+        self.assertEqual(runner.of_one_machine({"never": None}), ({"never": None}, None))
+
+    def test_the_machine_is_described_by_what_distinguishes_it(self):
+        same = machine.identity()
+        self.assertEqual({name: machine.describe()[name] for name in same}, same)
+
     def test_the_program_that_executes_calls_of_veo_counts(self):
         helpers = pathlib.Path(self.place.build, "libexec")
         helpers.mkdir()
