@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 
+import cores
 import processes
 import report
 
@@ -29,11 +30,12 @@ BAR = 1.05
 class contestant:
     """One program with some number of workers."""
 
-    def __init__(self, kind, workers, command, environment=None):
+    def __init__(self, kind, workers, command, environment=None, only_on=None):
         self.kind = kind
         self.workers = workers
         self.command = command
         self.environment = environment or {}
+        self.only_on = only_on  # cores of a program that has no option for them
         self.times = {}  # round -> us
         self.iterations = None
         self.residual = None
@@ -50,7 +52,7 @@ class contestant:
                        "OMPI_MCA_btl_vader_backing_directory": given.temporary,
                        "OMPI_MCA_btl_sm_backing_directory": given.temporary}
         command = [str(part) for part in self.command] + problem + ["--tol", str(given.tol), "--turn-ms", str(given.turn_ms), "--json"]
-        ended = processes.run(command, environment, given.timeout)
+        ended = processes.run(command, environment, given.timeout, self.only_on)
         objects = report.objects(ended.output)
         if ended.timed_out:
             self.problem = f"hangs: ended after {given.timeout:g} s"
@@ -78,10 +80,6 @@ class contestant:
         self.times[number] = time_us
 
 
-def cores_of(count):
-    return sorted(os.sched_getaffinity(0))[:count]
-
-
 def counts_up_to(most):
     """As the applications count their targets: 1 to n, or powers of two and n if that is more than four."""
     return list(range(1, most + 1)) if most <= 4 else [1 << i for i in range((most - 1).bit_length())] + [most]
@@ -94,15 +92,17 @@ def contestants(given):
     launchers = json.loads(launchers.read_text()) if launchers.exists() else {}
     found = []
     for workers in counts_up_to(given.workers):
-        cores = cores_of(workers)
-        nodes = f"shm:{workers}@" + "+".join(str(core) for core in cores)
+        theirs = given.order[:workers]
+        # Ranks pin themselves to the first cores that they may use.
+        only_on = theirs if set(theirs) != set(sorted(given.order)[:workers]) else None
+        nodes = f"shm:{workers}@" + "+".join(str(core) for core in theirs)
         found.append(contestant("HAM", workers, [binary / "applications" / "conjugate_gradient", f"--ham-nodes={nodes}",
                                                 "--targets-only"]))
         for name, title in MPI.items():
             bind = ["--bind-to", "none"] if name == "openmpi" else []  # the program pins its ranks itself
             launcher = launchers.get(name) or shutil.which(f"mpirun.{name}")
-            found.append(contestant(title, workers, [launcher, "-n", str(workers), *bind, peers / f"cg_{name}"]))
-        places = ",".join(f"{{{core}}}" for core in cores)
+            found.append(contestant(title, workers, [launcher, "-n", str(workers), *bind, peers / f"cg_{name}"], only_on=only_on))
+        places = ",".join(f"{{{core}}}" for core in theirs)
         found.append(contestant("OpenMP", workers, [peers / "cg_openmp"],
                                 {"OMP_NUM_THREADS": str(workers), "OMP_PLACES": places, "OMP_PROC_BIND": "close",
                                  "OMP_WAIT_POLICY": "active"}))
@@ -165,7 +165,7 @@ def make_report(found, remarks, given):
     counts = {one.iterations for one in found if one.iterations is not None}
     if len(counts) > 1 and max(counts) > 1.02 * min(counts):
         remarks.append(f"iterations differ by more than rounding explains: {sorted(counts)}")
-    remarks.append(f"{report.today()}, {report.machine()}")
+    remarks.append(f"{report.today()}, {report.machine()}, {given.placement}")
     what = given.file or f"Poisson, grid of {given.grid} x {given.grid}"
     return {"name": "conjugate_gradient_peers",
             "tables": [{"title": f"Conjugate gradients, {what}: best turn of each run",
@@ -188,6 +188,11 @@ def parse():
     given = parser.parse_args()
     if given.repetitions < 1 or not 1 <= given.workers <= len(os.sched_getaffinity(0)):
         parser.error("--repetitions: at least 1; --workers: at least 1, at most the number of usable cores")
+    topology = cores.topology()
+    given.order = topology.order()
+    given.placement = "workers on cores " + ", ".join(str(core) for core in given.order[:given.workers])
+    if given.workers > 1:
+        given.placement += f" (the first two: {topology.kind(*given.order[:2])})"
     return given
 
 

@@ -74,16 +74,16 @@ def end_all(before):
         time.sleep(0.02)
 
 
-def run(command, environment, timeout):
-    """Runs a command; after it nothing that it has started is left. Output goes through files, because a process that
-    stays behind would keep a pipe open."""
+def run(command, environment, timeout, cores=None):
+    """Runs a command, on these cores or wherever this process may run; after it nothing that it has started is left. Output goes
+    through files, because a process that stays behind would keep a pipe open."""
     before = set(descendants(os.getpid()))
     begin = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         timed_out = False
         try:  # also around the start: a request to end may come in the midst of it
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment,
-                                       start_new_session=True)
+                                       start_new_session=True, preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
             try:
                 process.wait(timeout)
             except subprocess.TimeoutExpired:

@@ -1,5 +1,6 @@
 """A report of tables, bars and remarks: as text, or as the JSON that ham-bench prints too."""
 import json
+import os
 import platform
 import statistics
 import time
@@ -71,13 +72,13 @@ def print_report(report, as_json):
 
 def machine():
     """What kind of machine this is, in a few words."""
-    model, virtual, cores = platform.machine(), False, 0
+    model, virtual = platform.machine(), False
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         for line in file:
             key, _, value = line.partition(":")
             key = key.strip()
             if key == "model name":
-                model, cores = value.strip(), cores + 1
+                model = value.strip()
             virtual = virtual or key == "flags" and "hypervisor" in value.split()
     system = "Linux"
     try:
@@ -85,7 +86,7 @@ def machine():
     except OSError:
         pass
     kind = "virtual machine" if virtual else "machine"
-    return f"{kind} with {cores} cores, {model}, {system}, Linux {platform.release()}"
+    return f"{kind} with {os.cpu_count()} cores, {model}, {system}, Linux {platform.release()}"
 
 
 def today():

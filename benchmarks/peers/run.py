@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import cores
 import processes
 import report
 
@@ -196,7 +197,7 @@ def measure(peers, given, places):
     return [] if rounds == given.repetitions else [f"{rounds} of {given.repetitions} rounds within {given.budget:g} s"]
 
 
-def make_report(peers, remarks, places):
+def make_report(peers, remarks, places, pair):
     bars = []
     ham = next((one for one in peers if one.name == "ham"), None)
     if ham:
@@ -205,7 +206,7 @@ def make_report(peers, remarks, places):
     for one in peers:
         if one.problem:
             remarks.append(f"{one.title}: {one.problem}")
-    where = f"{report.today()}, {report.machine()}"
+    where = f"{report.today()}, {report.machine()}, {pair}"
     remarks += [where, "medians over the rounds; idle and death are measured once"]
     return {"name": "peers",
             "tables": [{"title": "Calls to another process on this machine, both pinned to cores of their own",
@@ -267,11 +268,16 @@ def parse():
     parser.add_argument("--timeout", type=float, default=40, help="seconds for one program")
     parser.add_argument("--bin", default=str(ROOT / "build" / "release" / "bin" / "peers"), help="folder of the programs")
     parser.add_argument("--catalogue", default=str(HERE / "peers.json"))
-    usable = sorted(os.sched_getaffinity(0))
-    parser.add_argument("--cores", default=f"{usable[0]},{usable[min(1, len(usable) - 1)]}", help="of client and server")
+    topology = cores.topology()
+    parser.add_argument("--cores", default="{},{}".format(*topology.pair()),
+                        help="of client and server (default: two near each other that are no siblings)")
     given = parser.parse_args()
     if given.repetitions < 1:
         parser.error("--repetitions: at least 1")
+    pair = given.cores.split(",")
+    if len(pair) != 2 or not all(core.isdigit() and int(core) in topology.usable for core in pair):
+        parser.error("--cores: two of the cores that this process may use, separated by a comma")
+    given.pair = "client on core {}, server on core {} ({})".format(*pair, topology.kind(*map(int, pair)))
     return parser, given
 
 
@@ -298,7 +304,7 @@ def main():
         peers = [peer(name, entry, places) for name, entry in catalogue.items()
                  if not only or name in only or name == "floor"]
         remarks = measure(peers, given, places)
-        result = make_report(peers, remarks, places)
+        result = make_report(peers, remarks, places, given.pair)
         if given.markdown:
             print_markdown(result)
         else:

@@ -7,12 +7,14 @@ import stat
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 PEERS = HERE.parent.parent / "benchmarks" / "peers"
 sys.path.insert(0, str(PEERS))
 import cg  # noqa: E402
+import cores  # noqa: E402
 
 # A launcher that starts one process and tells it how many there would be.
 LAUNCHER = """#!/bin/sh
@@ -56,6 +58,11 @@ class cg_test(unittest.TestCase):
         rows = self.report["tables"][0]["rows"]
         return next(row for row in rows if (row["solver"], row["workers"]) == (solver, workers))
 
+    def test_where_the_workers_are(self):
+        order, topology = cores.topology().order(), cores.topology()
+        self.assertIn(f"workers on cores {order[0]}, {order[1]} (the first two: {topology.kind(*order[:2])})", self.report["remarks"][-1])
+        self.assertEqual(self.row("Open MPI", 2)["remark"], "")
+
     def test_time_and_scaling(self):
         row = self.row("HAM", 2)
         self.assertEqual((row["time per iteration: us"], row["rounds"]), (55.0, 3))
@@ -85,6 +92,15 @@ class small_test(unittest.TestCase):
         for most, counts in ((1, [1]), (2, [1, 2]), (4, [1, 2, 3, 4]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8]), (12, [1, 2, 4, 8, 12]),
                              (128, [1, 2, 4, 8, 16, 32, 64, 128])):
             self.assertEqual(cg.counts_up_to(most), counts)
+
+    def test_all_run_on_the_same_cores(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for order, wanted in (([0, 2, 1, 3], {1: None, 2: [0, 2], 3: None, 4: None}), ([2, 3], {1: None, 2: None})):
+                found = cg.contestants(types.SimpleNamespace(bin=folder, order=order, workers=len(order)))
+                self.assertEqual({one.workers: one.only_on for one in found if one.kind == "MPICH"}, wanted)
+                most = {one.kind: one for one in found if one.workers == 2}
+                self.assertIn("--ham-nodes=shm:2@" + "+".join(map(str, order[:2])), most["HAM"].command)
+                self.assertEqual(most["OpenMP"].environment["OMP_PLACES"], ",".join(f"{{{core}}}" for core in order[:2]))
 
     def test_the_budget_ends_it_with_what_is_there(self):
         report = measured("--workers", "1", "--repetitions", "1000", "--budget", "2", FAKE_SECONDS="0.1")

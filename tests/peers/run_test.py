@@ -13,6 +13,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PEERS = HERE.parent.parent / "benchmarks" / "peers"
 sys.path.insert(0, str(PEERS))
+import cores  # noqa: E402
 import processes  # noqa: E402
 import report  # noqa: E402
 
@@ -54,6 +55,17 @@ class run_test(unittest.TestCase):
         self.assertEqual(result["bars"][0]["value"], 1.5)
         self.assertFalse(result["bars"][0]["met"])
         self.assertEqual(result["name"], "peers")
+
+    def test_the_cores_and_what_they_share(self):
+        pair = cores.topology().pair()
+        kind = cores.topology().kind(*pair)
+        result = self.json_of({"one": fake("good")}, "--repetitions", "1")
+        self.assertIn(f"client on core {pair[0]}, server on core {pair[1]} ({kind})", result["when and where"])
+        result = self.json_of({"one": fake("good")}, "--repetitions", "1", "--cores", f"{pair[1]},{pair[1]}")
+        self.assertIn("(one logical CPU)", result["when and where"])
+        with tempfile.TemporaryDirectory() as folder:
+            for wrong in ("0", "0,1,2", "0,x", "0,100000"):
+                self.assertEqual(started(folder, {"one": fake("good")}, "--cores", wrong).returncode, 2, wrong)
 
     def test_how_it_is_run_stands_beside_it(self):
         result = self.json_of({"one": fake("good", environment={"FAKE": "y"}, document="docs")})
@@ -176,6 +188,11 @@ class processes_test(unittest.TestCase):
         ended = processes.run([sys.executable, "-c", script], dict(os.environ), 60)
         self.assertEqual((ended.status, ended.output, ended.timed_out), (0, "done\n", False))
         self.assertEqual(processes.descendants(os.getpid()), [])
+
+    def test_only_some_cores(self):
+        one = min(os.sched_getaffinity(0))
+        script = "import os; print(os.sched_getaffinity(0))"
+        self.assertEqual(processes.run([sys.executable, "-c", script], dict(os.environ), 60, [one]).output, f"{{{one}}}\n")
 
     def test_a_program_that_does_not_exist(self):
         self.assertEqual(processes.run(["/no/such/program"], {}, 1).status, 127)
