@@ -19,6 +19,8 @@ BENCH_ARGS ?=
 HAM_PEERS ?= OFF
 EVALUATE ?=
 EVALUATE_ARGS ?=
+# Which parts of the evaluation need the peers: all of them together, or these.
+EVALUATE_PEERS = $(if $(strip $(EVALUATE)),$(filter cg peers,$(EVALUATE)),all)
 FUZZ_RUNS ?= 100000
 FUZZ ?=
 PROVE ?=
@@ -98,14 +100,17 @@ evaluate-parts:
 
 evaluate-deps: evaluate-parts
 	@scripts/install-deps.sh evaluate
-	@scripts/install-deps.sh peers
+	$(if $(EVALUATE_PEERS),@scripts/install-deps.sh peers)
 
+ifneq ($(EVALUATE_PEERS),)
 evaluate: HAM_PEERS := ON
+endif
+evaluate: EVALUATE_BEGIN := $(if $(filter evaluate,$(MAKECMDGOALS)),$(shell date +%s))
 evaluate: evaluate-deps configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target evaluation -- $(if $(GENERATOR),-k,-k 0) || \
 	  echo "evaluate: some programs were not built, see the lines above"
 	@python3 benchmarks/evaluate/gpu.py
-	@python3 benchmarks/evaluate --look --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)
+	@python3 benchmarks/evaluate --look $(addprefix --since ,$(EVALUATE_BEGIN)) --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)
 
 # Needs clang and its runtime libraries; says so and is skipped without them.
 fuzz:

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import experiments
 import machine
@@ -47,6 +48,8 @@ def arguments_of(texts):
     parser.add_argument("--page", action="store_true", help="measure nothing, write the page of what is there")
     parser.add_argument("--look", action="store_true", help="have the page looked at in Chromium when it is written, where that is installed")
     parser.add_argument("--markdown", action="store_true", help="measure nothing, print the results of what is there as Markdown")
+    parser.add_argument("--since", type=float, default=None, metavar="SECONDS",
+                        help="when make evaluate began, as `date +%%s` prints it: the last line says how long ago that is")
     parser.add_argument("--list", action="store_true", help="list the experiments")
     parser.add_argument("--check", action="store_true", help="measure and write nothing, only check the names of the parts")
     return parser.parse_args(texts)
@@ -103,7 +106,13 @@ def looked_at(path):
     return done.returncode == 0
 
 
+def duration_text(seconds):
+    minutes, seconds = divmod(max(0, round(seconds)), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
 def main(texts):
+    begin = time.time()
     options = arguments_of(texts)
     if options.list:
         for one in experiments.EXPERIMENTS:
@@ -135,9 +144,11 @@ def main(texts):
         file.write(page.written(everything, records, papers.load(), described))
     os.replace(path + ".new", path)
     print(f"evaluate: {os.path.relpath(path)}", flush=True)
+    shows = interrupted or not options.look or looked_at(path)
+    print(f"evaluate: took {duration_text(time.time() - (begin if options.since is None else options.since))}", flush=True)
     if interrupted:
         return INTERRUPTED
-    return 0 if not options.look or looked_at(path) else 1
+    return 0 if shows else 1
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
 """What `make evaluate` tells CMake does not stay there: `make test` afterwards builds what it built before."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import canned
+import experiments
 
 
 # What the make around this test was told is not for the one in it.
@@ -33,6 +36,20 @@ class Makefile(unittest.TestCase):
         for goal in ("build", "test", "bench", "demo"):
             self.assertIn("-DHAM_PEERS=OFF", make(goal))
         self.assertIn("-DHAM_PEERS=ON", make("test", "HAM_PEERS=ON"))
+
+    def test_peers_are_installed_and_built_for_the_parts_that_need_them(self):
+        for one in experiments.EXPERIMENTS:
+            needs = any(need.startswith("program:peers/") for name in one.measurements for need in experiments.MEASUREMENTS[name].needs)
+            for parts in (one.name, f"fig9 {one.name}"):
+                commands = make("evaluate", f"EVALUATE={parts}")
+                self.assertIn(f"-DHAM_PEERS={'ON' if needs else 'OFF'}", commands, parts)
+                self.assertEqual("install-deps.sh peers" in commands, needs, parts)
+        self.assertIn("install-deps.sh peers", make("evaluate"))
+        self.assertIn("-DHAM_PEERS=ON", make("evaluate", "EVALUATE=fig9", "HAM_PEERS=ON"))
+
+    def test_when_it_began_is_handed_on(self):
+        begin = int(re.search(r"--since (\d+) ", make("evaluate")).group(1))
+        self.assertLess(abs(time.time() - begin), 60)
 
     def test_names_of_parts_are_checked_before_anything_is_built(self):
         commands = make("evaluate", "EVALUATE=fig9 peers")

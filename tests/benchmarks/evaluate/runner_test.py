@@ -413,17 +413,18 @@ class CommandLine(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             programs = pathlib.Path(folder, "programs")
             programs.mkdir()
-            asked = ("--out", folder, "--build", folder, "--page", "--look")
+            asked = ("--out", folder, "--build", folder, "--page", "--look", "--since", str(time.time() - 3600))
             done = self.evaluate(*asked, path=str(programs))
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertRegex(done.stdout.splitlines()[-1], "^evaluate: the page was not checked: no Chromium")
+            self.assertRegex(done.stdout.splitlines()[-2], "^evaluate: the page was not checked: no Chromium")
+            self.assertRegex(done.stdout.splitlines()[-1], r"^evaluate: took 6\d min \d+ s$")
             browser = programs / "chromium"
             browser.write_text("#!/bin/sh\necho this browser shows nothing >&2\n", encoding="ascii")
             browser.chmod(0o755)
             done = self.evaluate(*asked, path=f"{programs}:/usr/bin:/bin")
             self.assertEqual(done.returncode, 1)
             self.assertIn("this browser shows nothing", done.stdout)
-            self.assertRegex(done.stdout.splitlines()[-1], "^evaluate: the page does not show what it must")
+            self.assertRegex(done.stdout.splitlines()[-2], "^evaluate: the page does not show what it must")
 
     def test_parts_of_an_empty_build_are_not_measured_and_the_page_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
