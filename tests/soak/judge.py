@@ -8,6 +8,7 @@ PERCENT_PER_MILLION = 1.0
 # Of a run with less than a million calls behind the warm-up: of all its growth. Caches and arenas still fill.
 PERCENT_OF_SHORT_RUN = 25.0
 NOISE_KB = 1024  # the longest message
+LEAST_SAMPLES = 4  # behind the warm-up, of each process that must be judged
 NOISE_DEVIATIONS = 4  # of the median distance of the samples from their trend
 
 
@@ -73,6 +74,14 @@ def judge(samples):
             found.append({"process": process, "what": what, "first": points[0][1], "last": points[-1][1],
                           "percent_per_million_calls": per_million, "problem": problem})
     return found
+
+
+def not_judged(samples, processes):
+    """What was sampled too seldom to say that it does not grow: nothing is known of it."""
+    kept = behind_warm_up(samples)
+    counts = {process: sum(process in one["processes"] for one in kept) for process in processes}
+    return [f"{process}: {count} samples behind the warm-up, {LEAST_SAMPLES} are needed to judge growth"
+            for process, count in counts.items() if count < LEAST_SAMPLES]
 
 
 def plot(points, title, width=60, height=6):

@@ -1,4 +1,7 @@
 """What the judge of soak runs finds, and what it lets pass."""
+import contextlib
+import io
+import types
 import unittest
 
 import judge
@@ -42,6 +45,26 @@ class Judge(unittest.TestCase):
         for what, value in (("descriptors", 30), ("maps", 200), ("threads", 3)):
             self.assertEqual(problems(20, lambda i: value + i % 2, what=what), [])
             self.assertEqual([one for one, _ in problems(20, lambda i: value + 2 * i, what=what)], [what])
+
+    def test_what_was_not_sampled_is_a_problem(self):
+        enough = samples(5, lambda i: 20000)
+        self.assertEqual(judge.not_judged(enough, ["host"]), [])
+        self.assertEqual(judge.not_judged(enough, ["host", "target 1"]),
+                         ["target 1: 0 samples behind the warm-up, 4 are needed to judge growth"])
+        for few in ([], samples(1, lambda i: 20000), samples(4, lambda i: 20000)):
+            self.assertEqual(len(judge.not_judged(few, ["host"])), 1)
+        lost = [*samples(3, lambda i: 20000), *({"calls": i, "processes": {}} for i in range(17))]
+        self.assertEqual(len(judge.not_judged(lost, ["host"])), 1)
+
+    def test_a_run_without_samples_is_not_well(self):
+        for no_growth, wanted in ((False, 2), (True, 0)):
+            one = soak.Soak.__new__(soak.Soak)
+            one.options = types.SimpleNamespace(no_growth=no_growth)
+            one.seconds, one.results = 10, []
+            run = types.SimpleNamespace(name="shm", samples=[], problems=[], end=None)
+            with contextlib.redirect_stdout(io.StringIO()):
+                one.judge(run, ["host", "target 1"])
+            self.assertEqual(len(run.problems), wanted)
 
     def test_a_plot_shows_all_columns(self):
         lines = judge.plot([(i, i) for i in range(60)], "title", width=60, height=6)

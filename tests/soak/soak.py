@@ -244,12 +244,13 @@ class Soak:
         if waiting is not None:
             waiting.close()
         run.problems += left.problems()
-        self.judge(run)
+        self.judge(run, ["host", "target 1"] if waiting is None else ["host", "target 1", "waiting program"])
 
-    def judge(self, run):
+    def judge(self, run, processes):
         findings = judge.judge(run.samples)
-        run.problems += [f"{one['process']}: {one['what']} {one['problem']}" for one in findings if one["problem"]
-                         and not self.options.no_growth]
+        if not self.options.no_growth:
+            run.problems += [f"{one['process']}: {one['what']} {one['problem']}" for one in findings if one["problem"]]
+            run.problems += judge.not_judged(run.samples, processes)
         end = run.end or {"calls": 0, "seconds": 0, "kills": 0, "removals": 0, "restarts": 0, "verbs": []}
         verbs = {}
         for one in end["verbs"]:
