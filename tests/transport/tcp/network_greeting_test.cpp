@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <new>
+#include <optional>
 
+#include "transport/tcp/handshake.hpp"
 #include "transport/tcp/nodes.hpp"
 
 namespace ham::inline v1::transport::tcp::test {
@@ -148,6 +150,55 @@ TEST(tcp_greeting, a_second_connection_to_the_same_node_is_none) {
   EXPECT_EQ(two.receive(), 5U);
   EXPECT_EQ(one.to(2), first);
   EXPECT_TRUE(one.news.lost(2).empty());
+}
+
+/// What tests/models/protocols/greeting.pml answers to who asks.
+verdict model_answer(bool has_record, bool connecting, node_t self, node_t other) {
+  if (has_record) return verdict::not_now;
+  return connecting && self < other ? verdict::crossed : verdict::accepted;
+}
+
+/// Asks the node at `address` for a connection, in plaintext. Nothing: it was not answered.
+std::optional<verdict> ask(const std::string& address, node_t from, node_t to, std::optional<connection>& accepted) {
+  hello mine;
+  mine.what = purpose::reach;
+  mine.from = from;
+  mine.to = to;
+  mine.nonce = 99;
+  mine.job = id_of(key_of(42), false);
+  std::string why;
+  const auto where = resolve(parse_address(address), false, why);
+  handshake shaking(begin_connect(where.at(0), 4s, why), nullptr, mine);
+  auto now = handshake::status::pending;
+  EXPECT_TRUE(eventually([&] { return (now = shaking.step()) != handshake::status::pending; })) << why;
+  if (now == handshake::status::greeted) accepted = shaking.take();
+  const verdict answer = shaking.answer().answer;
+  if (now != handshake::status::greeted && answer == verdict::accepted) return std::nullopt;
+  return answer;
+}
+
+TEST(tcp_greeting, who_asks_is_answered_as_in_the_model) {
+  for (const node_t self : {1, 2}) {
+    const node_t other = 3 - self;
+    for (const bool connecting : {false, true}) {
+      SCOPED_TRACE("node " + std::to_string(self) + (connecting ? ", which connects itself" : ""));
+      const base::unique_fd silent = listen_at(parse_address("127.0.0.1:0"), true);  // where the other never answers
+      network_options options = host_options({.secure = false});
+      options.self = self;
+      options.timeout = 60s;
+      seat node;
+      node.at = std::make_unique<tcp_network>(options, id_of(key_of(42), false), &node.memory, node.news);
+      if (connecting) node.at->reach(other, local_address(silent.get()).text());
+      std::optional<connection> accepted;
+      const auto first = ask(node.at->address(), other, self, accepted);
+      EXPECT_EQ(first, model_answer(false, connecting, self, other));
+      if (first == verdict::accepted) {
+        EXPECT_NE(node.await(other), nullptr);
+        EXPECT_EQ(ask(node.at->address(), other, self, accepted), model_answer(true, false, self, other));
+      }
+      node.at->shutdown();
+    }
+  }
 }
 
 TEST(tcp_greeting, nobody_at_the_address_is_a_loss_with_the_address) {
