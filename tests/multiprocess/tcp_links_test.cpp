@@ -3,6 +3,7 @@
 // link: ham::ham
 // timeout: 300
 // serial: no
+// also: HAM_TCP_RECORDS=openssl
 #include <fcntl.h>
 
 #include <atomic>
