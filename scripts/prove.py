@@ -131,7 +131,7 @@ def prove_protocol(name, source, mutant=None):
     must_run([CC, "-O2", "-w", "-DSAFETY", "-DMEMLIM=4096", "-DVECTORSZ=4096", "-o", "pan", "pan.c"], cwd=folder)
     output = run(["./pan", f"-m{MAX_PROTOCOL_DEPTH}"], cwd=folder).stdout
     errors = re.search(r"errors: (\d+)", output)
-    if errors is None or (errors.group(1) == "0" and re.search(r"max search depth too small|out of memory|not completed", output)):
+    if errors is None or (errors.group(1) == "0" and recorded_runs.CUT_OFF.search(output)):
         raise problem(f"the search is not complete\n{output}")
     found = re.search(r"pan:\d+: (.*?) \(at depth", output)
     states = re.search(r"(\d+) states, stored", output).group(1)
@@ -227,7 +227,7 @@ def status(results, skipped, in_ci):
 
 
 def self_test():
-    """What is skipped is told, and is a failure where nobody would read it."""
+    """What is skipped is told, and is a failure where nobody would read it. A search that was cut off rejects nothing."""
     work = lambda objects: ""
     todo = [("one (Spin)", work), ("one (Spin), recorded runs", work), ("one (Spin), MUTANT_A", work), ("ring", work)]
     assert without_skipped(todo, True, True) == (todo, [])
@@ -240,6 +240,17 @@ def self_test():
     assert status([True], [], True) == 0 and status([True, False], [], False) == 1
     assert status([True], ["skipped"], False) == 0
     assert status([True], ["skipped"], True) == 1 and status([], ["skipped"], False) == 1
+    complete = "State-vector 60 byte, depth reached 40, errors: 0\n"
+    assert recorded_runs.is_accepted("here", recorded_runs.ACCEPTED, "")
+    assert not recorded_runs.is_accepted("here", 0, complete)
+    for cut in ("error: max search depth too small\n" + complete, "pan: out of memory\n" + complete,
+                "pan: reached -DMEMLIM bound\n" + complete, complete + "Warning: Search not completed\n", "pan: no such file\n"):
+        try:
+            assert not recorded_runs.is_accepted("here", 0, cut), cut
+        except recorded_runs.difference as told:
+            assert cut in str(told)
+        else:
+            assert False, f"a search that was cut off is a rejection: {cut}"
     return 0
 
 

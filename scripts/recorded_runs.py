@@ -6,10 +6,12 @@ that were observed, and says whether it can take all of them. Events that are ch
 comparison would say nothing.
 """
 import os
+import re
 import subprocess
 
 RUNS = 40
 ACCEPTED = 7  # status of the verifier (recorded.h)
+CUT_OFF = re.compile(r"max search depth too small|out of memory|reached -DMEMLIM bound|not completed")
 
 
 class difference(Exception):
@@ -70,7 +72,7 @@ def refused_without_a_stop(events):
 
 
 def taken_and_said_not_to_run(events):
-    lost = first(events, lambda who, what: who in (3, 4) and what == ord("m"))
+    lost = first(events, lambda who, what: who in (3, 4) and what == ord("m") and (1, 10 + who - 3) in events)
     return lost and changed(events, lost, (lost[0], ord("n")))
 
 
@@ -85,7 +87,12 @@ def runs_twice(events):
 
 
 def survives(events):
-    return without(events, (2, 0))
+    return without(without(events, (2, 0)), (2, 1))
+
+
+def removed_and_loses_its_answer(events):
+    answered = [n for n in (0, 1) if (1, 30 + n) in events and (3 + n, ord("v")) in events]
+    return (2, 1) in events and answered and changed(events, (3 + answered[0], ord("v")), (3 + answered[0], ord("n")))
 
 
 def greets_twice(events):
@@ -135,7 +142,7 @@ def freed_twice(events):
 SPOILED = {
     "settling": (settles_twice, runs_without_a_call, answers_before_it_runs, result_after_the_deadline, reply_of_nobody,
                  refused_without_a_stop),
-    "removal": (taken_and_said_not_to_run, not_taken_and_said_to_have_run, runs_twice, survives),
+    "removal": (taken_and_said_not_to_run, not_taken_and_said_to_have_run, runs_twice, survives, removed_and_loses_its_answer),
     "greeting": (greets_twice, manifest_before_the_greeting, one_manifest),
     "credit": (acknowledges_twice, never_acknowledges, acknowledges_early),
     "epochs": (sends_to_who_has_gone, freed_while_held, freed_twice),
@@ -167,9 +174,16 @@ def is_run_of_model(folder, events):
     file.write_text("".join(f"{who} {what}\n" for who, what in events), encoding="utf-8")
     done = subprocess.run(["./pan", "-A", "-E", "-m20000", "-w18"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=600, check=False, env={**os.environ, "RECORDED": file.name})
-    if done.returncode != ACCEPTED and "State-vector" not in done.stdout:
-        raise difference(f"the verifier in {folder} says: {done.stdout}")
-    return done.returncode == ACCEPTED
+    return is_accepted(folder, done.returncode, done.stdout)
+
+
+def is_accepted(folder, status, output):
+    """What the verifier has found. A search that was cut off says nothing, unless it has found the run."""
+    if status == ACCEPTED:
+        return True
+    if "State-vector" not in output or CUT_OFF.search(output):
+        raise difference(f"the verifier in {folder} says: {output}")
+    return False
 
 
 def compare(name, folder, simulation):
