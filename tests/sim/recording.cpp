@@ -192,7 +192,8 @@ void record_settling(random_source& random) {
   job.await_targets();
 }
 
-/// As removal.pml: 0 the sending thread, 1 the target, 2 its death, 3 and 4 outcomes.
+/// As removal.pml: 0 the sending thread, 1 the target, 2 its end, 3 and 4 outcomes. Half of the targets are removed
+/// while they live, the others are killed.
 void record_removal(random_source& random) {
   using namespace two_calls;
   target_observer = 1;
@@ -211,7 +212,16 @@ void record_removal(random_source& random) {
   job.run_host([&] {
     runtime here(runtime_options{.nodes = "sim:1"});
     static_cast<void>(offload::get_node_descriptor(1));
-    running->kill_after(job.process_of(1), random.below(80));
+    const bool is_removed = random.once_in(2);
+    std::thread remover;
+    if (is_removed) {
+      remover = std::thread([after_ns = static_cast<std::int64_t>(random.below(60'000))] {
+        base::sleep_ns(after_ns);
+        offload::remove_node(1);
+      });
+    } else {
+      running->kill_after(job.process_of(1), random.below(80));
+    }
     std::array<offload::future<std::int64_t>, calls> results;
     for (int number = 0; number < calls; ++number) {
       sleep_some(random, 20'000);
@@ -240,7 +250,8 @@ void record_removal(random_source& random) {
       }
     }
     await([&] { return !offload::alive(1); });
-    note_event(2, 0);
+    if (is_removed) remover.join();
+    note_event(2, is_removed ? 1 : 0);
   });
   job.await_targets();
 }

@@ -6,13 +6,16 @@
  * life that it met and calls through them; a frame carries the epoch of its connection. What an old life has sent, or was
  * sent, may still arrive when the next one is there.
  *
- * It holds: a call runs at most once and only in the life that it was meant for; every call settles exactly once; a record
- * is not freed while it is used.
- * A caller may repeat what is said not to have run, in the next life (RETRY; offload::retry).
+ * A call that has failed because its life has ended may be sent again, to the life that is there then (offload::retry, for
+ * functions that may run more than once). Each attempt is a call of its own.
+ *
+ * It holds: an attempt runs at most once and only in the life that it was meant for; it settles exactly once, and not by
+ * the reply to another one; at most one has a result; a record is not freed while it is used.
  */
 #define OBSERVERS 3
 #include "trace.promela"
 #define LIVES 3
+#define ATTEMPTS 2
 
 /* Who observes what of the real table of peers: the user's thread, the control thread, what is held and freed. */
 #define USER 0
@@ -31,15 +34,25 @@ byte known_dead;         /* the last life that is known to have ended */
 bool unused[LIVES + 1];  /* found so */
 bool freed[LIVES + 1];
 byte holders;
-byte ran, settled;
+byte attempt;                /* the one that is under way */
+byte attempt_of[LIVES + 1];  /* the one that was sent to the life */
+byte ran[ATTEMPTS], settled[ATTEMPTS];
+byte results;
 bool pending;
 byte meant_for;
 bool over;
 
 inline settle() {
   pending = false;
-  settled++;
-  assert(settled == 1)
+  settled[attempt]++;
+  assert(settled[attempt] == 1)
+}
+
+inline take_result(of_life) {
+  assert(attempt_of[of_life] == attempt);
+  results++;
+  assert(results == 1);
+  settle()
 }
 
 /* The process, in all its lives. */
@@ -56,8 +69,8 @@ end:
        :: epoch == life ->
 #endif
           assert(target == life);
-          ran++;
-          assert(ran == 1);
+          ran[attempt_of[target]]++;
+          assert(ran[attempt_of[target]] == 1);
           if
           :: nfull(back) -> back!reply(life, target)
           :: full(back)
@@ -100,45 +113,63 @@ proctype control() OBSERVED {
 proctype user() OBSERVED {
   byte mine, epoch, answer;
   mtype what;
-#ifdef MUTANT_READS_BEFORE_IT_COUNTS
-  mine = record;
-  holders++;
-#else
-  holders++;          /* peer_hold: counts, then reads */
-  atomic { mine = record; EVENT(USER, 10 + mine); EVENT(MEMORY, 1) };
-#endif
-  assert(!freed[mine]);
-  atomic {   /* under the place's sending lock */
-    if
-    :: record == mine -> EVENT(USER, 20 + mine); pending = true; meant_for = mine; line!call(mine, mine)
-#ifdef MUTANT_SENDS_BY_PLACE
-    :: record != mine -> pending = true; meant_for = mine; line!call(record, mine)
-#else
-    :: record != mine -> EVENT(USER, 30 + mine); settle()   /* the node that the handle names is gone */
-#endif
-    fi
-  };
-  assert(!freed[mine]);
   do
-  :: atomic { back?what(epoch, answer) ->
-       if
-#ifdef MUTANT_OLD_REPLY_COUNTS
-       :: true -> settle()
+  :: true ->
+#ifdef MUTANT_READS_BEFORE_IT_COUNTS
+     mine = record;
+     holders++;
 #else
-       :: epoch == record && pending -> settle()
-       :: else   /* of a connection that has ended */
+     holders++;          /* peer_hold: counts, then reads */
+     atomic { mine = record; EVENT(USER, 10 + mine); EVENT(MEMORY, 1) };
 #endif
-       fi }
-  :: settled > 0 -> break
+     assert(!freed[mine]);
+     atomic {   /* under the place's sending lock */
+       if
+       :: record == mine ->
+          EVENT(USER, 20 + mine);
+          pending = true; meant_for = mine; attempt_of[mine] = attempt; line!call(mine, mine)
+#ifdef MUTANT_SENDS_BY_PLACE
+       :: record != mine ->
+          pending = true; meant_for = mine; attempt_of[mine] = attempt; line!call(record, mine)
+#else
+       :: record != mine -> EVENT(USER, 30 + mine); settle()   /* the node that the handle names is gone */
+#endif
+       fi
+     };
+     assert(!freed[mine]);
+     do
+     :: atomic { back?what(epoch, answer) ->
+          if
+#ifdef MUTANT_OLD_REPLY_COUNTS
+          :: true -> take_result(answer)
+#else
+          :: epoch == record && pending -> take_result(answer)
+          :: else   /* of a connection that has ended */
+#endif
+          fi }
+     :: settled[attempt] > 0 -> break
+#ifdef MUTANT_REPEATED_WHILE_PENDING
+     :: life != mine -> break   /* its process is dead, but not yet known to be */
+#endif
+     od;
+     assert(!freed[mine]);
+     atomic { EVENT(MEMORY, 2); holders-- };
+     if
+#ifdef MUTANT_RESULT_REPEATED
+     :: attempt + 1 < ATTEMPTS -> attempt++
+#else
+     :: results == 0 && attempt + 1 < ATTEMPTS -> attempt++
+#endif
+     :: break
+     fi
   od;
-  assert(!freed[mine]);
-  atomic { EVENT(MEMORY, 2); holders-- };
   over = true
 }
 
 init {
   atomic { run node(); run control(); run user() }
   (_nr_pr == 2);
-  assert(settled == 1);
+  assert(settled[0] == 1 && settled[attempt] == 1);
+  assert(results == 0 || ran[attempt] == 1);
   TRACE_ENDS
 }

@@ -2,38 +2,92 @@
  * failure-semantics.md).
  *
  * The caller sends a call through its ring. The target takes it, which the ring's counter shows (consumed()), runs it and
- * replies; before it begins one it may take what else has arrived, and it does not run a call whose deadline has passed. At any moment the process may die. The caller hears of it, takes the replies that are still in the ring, reads
- * the counter, and fails what is left: "not run" if the target is dead and had not taken the call, else "may have run".
+ * replies; before it begins one it may take what else has arrived, and it does not run a call whose deadline has passed.
+ * At any moment the process may die. The caller hears of it, takes the replies that are still in the ring, reads the
+ * counter, and fails what is left: "not run" if the target is dead and had not taken the call, else "may have run". Or the
+ * target is removed: the caller takes the replies, closes the connection and says "may have run" of all that is left,
+ * because the process goes on for a while, with what it has taken and what is still in the ring. It ends at some moment,
+ * in order or killed, which may be before the caller has closed the connection.
  * Against that: the caller's sending thread, which may be about to send, and the deadline of the call.
  *
- * It holds: the future settles exactly once, nobody waits for ever, and what is said not to have run has not.
- * Not in it: a connection that breaks while the process lives, where "may have run" is always said.
+ * It holds: the future settles exactly once, nobody waits for ever, what is said not to have run has not, and what was
+ * answered before the loss was noticed has its result.
+ * A connection that breaks while the process lives is as a removal. Not in it: the goodbye that a removed target is sent,
+ * behind which it begins nothing; calls that have found no room in the ring.
  */
 #define OBSERVERS 5
 #include "trace.promela"
 #define CALLS 2
 
-/* Who observes what of a real run: the sending thread, the target, its death, the outcome of each call. */
+/* Who observes what of a real run: the sending thread, the target, its end (0: dies, 1: is removed), the outcome of each
+ * call. */
 #define SENDER 0
 #define TARGET 1
-#define DEATH 2
+#define END 2
 #define OUTCOME 3
 
 chan ring = [2] of { byte };
 chan replies = [2] of { byte };
 chan kept = [2] of { byte };   /* calls that the target has taken and not begun */
 
-bool alive = true, lost;
+bool alive = true, removed, lost;
 byte sent, consumed;
 byte ran[CALLS], settled[CALLS];
 bool said_not_run[CALLS], said_run[CALLS];
 bool pending[CALLS];
-bool receiving;   /* the lock under which calls settle */
+bool answered[CALLS];  /* by the target */
+bool owed[CALLS];      /* answered when the loss was noticed, and pending */
 
 inline settle(which) {
   pending[which] = false;
   settled[which]++;
   assert(settled[which] == 1)
+}
+
+inline take_reply() {
+  replies?which;
+  if
+  :: pending[which] -> EVENT(OUTCOME + which, 'v'); settle(which); said_run[which] = true
+  :: else -> skip   /* its deadline has passed */
+  fi
+}
+
+inline notice_loss() {
+  for (which : 0 .. CALLS - 1) {
+    owed[which] = answered[which] && pending[which]
+  }
+}
+
+inline take_last_replies() {
+#ifndef MUTANT_ANSWERS_DROPPED
+  do   /* what it has answered before still counts */
+  :: atomic { nempty(replies) -> take_reply() }
+  :: empty(replies) -> break
+  od
+#else
+  skip
+#endif
+}
+
+/* What is pending was not taken if its number is not below `taken`. */
+inline fail_pending() {
+  atomic {
+    lost = true;
+    for (which : 0 .. CALLS - 1) {
+      assert(!(owed[which] && pending[which]));
+      if
+      :: pending[which] ->
+         settle(which);
+#ifdef MUTANT_ALWAYS_NOT_RUN
+         said_not_run[which] = true
+#else
+         said_not_run[which] = (which >= taken);
+         EVENT(OUTCOME + which, (said_not_run[which] -> 'n' : 'm'))
+#endif
+      :: else
+      fi
+    }
+  }
 }
 
 proctype target() OBSERVED {
@@ -57,15 +111,19 @@ proctype target() OBSERVED {
      fi;
 #endif
      if
-     :: atomic { alive && nfull(replies) -> EVENT(TARGET, 30 + which); replies!which }
+     :: atomic { alive && nfull(replies) -> EVENT(TARGET, 30 + which); replies!which; answered[which] = true }
      :: !alive -> break
      fi
   :: !alive -> break
   od
 }
 
-proctype death() OBSERVED {
-  atomic { EVENT(DEATH, 0); alive = false }
+proctype end_of_target() OBSERVED {
+  if
+  :: atomic { EVENT(END, 0); alive = false }
+  :: atomic { EVENT(END, 1); removed = true };
+     alive = false   /* later */
+  fi
 }
 
 proctype sender() OBSERVED {
@@ -91,48 +149,36 @@ proctype sender() OBSERVED {
   }
 }
 
-/* The thread that makes progress. */
+/* The thread that makes progress, and the one that removes the target: both settle calls under the receiving lock. */
 proctype receiver() OBSERVED {
   byte which, taken;
-  do
-  :: atomic { nempty(replies) -> replies?which;
-       if
-       :: pending[which] -> EVENT(OUTCOME + which, 'v'); settle(which); said_run[which] = true
-       :: else -> skip   /* its deadline has passed */
-       fi }
-  :: atomic { pending[0] && settled[0] == 0 -> EVENT(OUTCOME, 'l'); settle(0) }   /* the deadline */
-  :: !alive && !lost ->
-#ifndef MUTANT_ANSWERS_DROPPED
-     do   /* what it has answered before still counts */
-     :: atomic { nempty(replies) -> replies?which;
-          if
-          :: pending[which] -> EVENT(OUTCOME + which, 'v'); settle(which); said_run[which] = true
-          :: else
-          fi }
-     :: empty(replies) -> break
-     od;
-#endif
 #ifdef MUTANT_COUNTER_READ_BEFORE_DEATH
-     skip;
+  bool has_read;
+#define HAS_READ has_read
 #else
+#define HAS_READ true
+#endif
+  do
+  :: atomic { nempty(replies) -> take_reply() }
+  :: atomic { pending[0] && settled[0] == 0 -> EVENT(OUTCOME, 'l'); settle(0) }   /* the deadline */
+#ifdef MUTANT_COUNTER_READ_BEFORE_DEATH
+  :: atomic { !has_read -> taken = consumed; has_read = true }   /* as if the news were that the target will die */
+#endif
+  :: atomic { !alive && !lost && HAS_READ -> notice_loss() };
+     take_last_replies();
+#ifndef MUTANT_COUNTER_READ_BEFORE_DEATH
      taken = consumed;
 #endif
-     atomic {
-       lost = true;
-       for (which : 0 .. CALLS - 1) {
-         if
-         :: pending[which] ->
-            settle(which);
-#ifdef MUTANT_ALWAYS_NOT_RUN
-            said_not_run[which] = true
+     fail_pending();
+     break
+  :: atomic { removed && !lost -> notice_loss() };
+     take_last_replies();
+#ifdef MUTANT_REMOVED_AS_DEAD
+     taken = consumed;
 #else
-            said_not_run[which] = (which >= taken);
-            EVENT(OUTCOME + which, (said_not_run[which] -> 'n' : 'm'))
+     taken = CALLS;   /* the target goes on: all may be taken yet */
 #endif
-         :: else
-         fi
-       }
-     };
+     fail_pending();
      break
 #ifdef MUTANT_NOBODY_TELLS
   :: !alive -> break
@@ -142,14 +188,11 @@ proctype receiver() OBSERVED {
 
 init {
   byte which;
-  atomic { run target(); run death(); run sender(); run receiver() }
+  atomic { run target(); run end_of_target(); run sender(); run receiver() }
   (_nr_pr == 1);
   for (which : 0 .. CALLS - 1) {
     assert(settled[which] == 1);
     assert(!(said_not_run[which] && ran[which] > 0));
-#ifdef MUTANT_ANSWERS_DROPPED
-    assert(len(replies) == 0);
-#endif
     assert(!(said_run[which] && ran[which] == 0))
   };
   TRACE_ENDS
