@@ -211,11 +211,13 @@ void record_removal(random_source& random) {
       });
   job.run_host([&] {
     runtime here(runtime_options{.nodes = "sim:1"});
+    const auto used = here.use();  // a target that ends in order would leave this thread without one
     static_cast<void>(offload::get_node_descriptor(1));
     const bool is_removed = random.once_in(2);
     std::thread remover;
     if (is_removed) {
-      remover = std::thread([after_ns = static_cast<std::int64_t>(random.below(60'000))] {
+      remover = std::thread([&here, after_ns = static_cast<std::int64_t>(random.below(60'000))] {
+        const auto used_here = here.use();
         base::sleep_ns(after_ns);
         offload::remove_node(1);
       });
