@@ -215,11 +215,21 @@ void rethrow_group_failure(const std::exception_ptr& what) { std::rethrow_except
 
 group_result<void> joined_results(std::vector<node_t> nodes, std::vector<future<group_result<void>>>& parts) {
   group_result<void> joined(std::move(nodes));
+  std::exception_ptr none_sent;  // of a part that was stopped before it went to any node
+  bool any_sent = false;
   for (future<group_result<void>>& one : parts) {
+    if (std::exception_ptr why = one.error()) {
+      for (std::size_t at = 0; at < joined.size(); ++at)
+        if (joined.ok(at)) group_result_access::fail(joined, at, why);
+      if (none_sent == nullptr) none_sent = std::move(why);
+      continue;
+    }
+    any_sent = true;
     const group_result<void> part = one.get();
     for (std::size_t at = 0; at < part.size(); ++at)
       if (joined.ok(at) && !part.ok(at)) group_result_access::fail(joined, at, part.error(at));
   }
+  if (none_sent != nullptr && !any_sent) std::rethrow_exception(none_sent);
   return joined;
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "ham/offload/graph.hpp"
+#include "ham/offload/senders.hpp"
 #include "tcp_server.hpp"
 
 using namespace ham;
@@ -109,6 +110,20 @@ void a_deadline_stops_the_function() {
   EXPECT_EQ(offload::sync(offload::within(1, 30s), fn<&counted>), offload::sync(1, fn<&counted>));
 }
 
+/// Notes that it is stopped.
+struct stopped_receiver {
+  struct env {
+    std::stop_token token;
+    [[nodiscard]] std::stop_token query(offload::execution::get_stop_token_t) const noexcept { return token; }
+  };
+  std::stop_token token;
+  bool* stopped;
+  [[nodiscard]] env get_env() const noexcept { return {token}; }
+  void set_value(long) noexcept {}
+  void set_error(const std::exception_ptr&) noexcept {}
+  void set_stopped() noexcept { *stopped = true; }
+};
+
 /// The queue to the node is full, whose only thread waits: so do calls and what is asked of the node, until their token
 /// is stopped.
 void a_token_ends_the_wait_for_room() {
@@ -160,6 +175,12 @@ void a_token_ends_the_wait_for_room() {
   wait_until_stopped([](const auto& to) {
     auto call = offload::async(offload::retry(to, 2), idempotent(fn<&count>));
     EXPECT_TRUE(never_ran(call));
+  });
+  wait_until_stopped([](const auto& to) {
+    bool stopped = false;
+    auto operation = offload::call(1, fn<&count>).connect(stopped_receiver{to.token(), &stopped});
+    operation.start();
+    EXPECT_TRUE(stopped);
   });
   wait_until_stopped([&](const auto& to) {
     auto replay = step.stoppable(to.token())();

@@ -361,6 +361,30 @@ TEST_P(group, writes_the_same_data_to_all_nodes) {
   }
 }
 
+TEST_P(group, a_broadcast_has_a_deadline_and_a_token) {
+  constexpr std::size_t count = 40'000;  // more than one message
+  auto buffers = offload::allocate_all<double>(all, count);
+  std::vector<double> data(count, 1.5);
+  std::reverse(buffers.begin(), buffers.end());
+  offload::broadcast(offload::within(all, 60s), data, buffers).get().values();
+  offload::put(std::vector<double>(count, 2.5).data(), buffers.front(), count).get();
+  offload::broadcast(offload::within(all, 60s), buffers, count);
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(offload::broadcast(offload::stoppable(all, source.get_token()), data, buffers).get(),
+               operation_cancelled);
+  if (all.size() > 1) {  // else there is nothing to be copied
+    EXPECT_THROW(offload::broadcast(offload::stoppable(all, source.get_token()), buffers, count), operation_cancelled);
+  }
+  std::reverse(buffers.begin(), buffers.end());
+  const auto found = offload::sync_all(all, fn<&contents>, buffers, count);
+  for (const std::vector<double>& one : found) EXPECT_TRUE(same_bytes(one, std::vector<double>(count, 2.5)));
+  const std::vector<buffer_ptr<double>> fewer(buffers.begin() + 1, buffers.end());
+  EXPECT_THROW(static_cast<void>(offload::broadcast(offload::within(all, 60s), data, fewer)), config_error);
+  EXPECT_THROW(offload::broadcast(offload::within(all, 60s), fewer, count), config_error);
+  for (const auto& one : buffers) offload::free(one);
+}
+
 // ---- the tree
 
 TEST_P(group, costs_the_caller_no_more_than_eight_messages) {

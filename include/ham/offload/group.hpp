@@ -230,10 +230,23 @@ template <std::ranges::contiguous_range Range>
 requires detail::transferable<std::ranges::range_value_t<Range>>
 [[nodiscard]] future<group_result<void>> broadcast(
     const Range& data, const std::vector<buffer_ptr<std::ranges::range_value_t<Range>>>& to);
+/// The same with the deadline, the token and the order of nodes of `to`: broadcast(within(group, 1s), data, buffers).
+/// Throws ham::config_error if its nodes are not those of the buffers. Messages that have not left by then do not
+/// leave, so that the data is there in part: which nodes have all of it says the result, whose errors are those of the
+/// first message that did not arrive. Throws ham::operation_cancelled in the future if none has left.
+template <std::ranges::contiguous_range Range>
+requires detail::transferable<std::ranges::range_value_t<Range>>
+[[nodiscard]] future<group_result<void>> broadcast(
+    const group_destination& to, const Range& data,
+    const std::vector<buffer_ptr<std::ranges::range_value_t<Range>>>& buffers);
 /// Copies `count` elements of the first buffer to all others: its node reads and sends them. Blocks until that node has
 /// sent them, and the others have taken them. Throws what keeps the first node from that, and group_error.
 template <detail::transferable Element>
 void broadcast(const std::vector<buffer_ptr<Element>>& buffers, std::size_t count);
+/// The same with the deadline and the token of `to`, for which the first node is called. Throws ham::config_error if
+/// its nodes are not those of the buffers, and ham::deadline_exceeded or ham::operation_cancelled.
+template <detail::transferable Element>
+void broadcast(const group_destination& to, const std::vector<buffer_ptr<Element>>& buffers, std::size_t count);
 
 }  // namespace offload
 

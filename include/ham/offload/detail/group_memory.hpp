@@ -46,21 +46,39 @@ template <class Element>
 [[nodiscard]] group_result<void> joined_results(std::vector<node_t> nodes,
                                                 std::vector<future<group_result<void>>>& parts);
 
+/// The buffers in the order of the group. Throws ham::config_error if they are not one on each of its nodes.
 template <class Element>
-[[nodiscard]] future<group_result<void>> broadcast_span(std::span<const Element> data,
+[[nodiscard]] std::vector<buffer_ptr<Element>> in_order_of(const group& nodes,
+                                                           const std::vector<buffer_ptr<Element>>& buffers) {
+  std::vector<buffer_ptr<Element>> ordered;
+  for (const node_t node : nodes.nodes()) {
+    const auto is_there = [node](const buffer_ptr<Element>& one) { return one.node() == node; };
+    const auto found = std::find_if(buffers.begin(), buffers.end(), is_there);
+    if (found == buffers.end()) break;
+    ordered.push_back(*found);
+  }
+  if (ordered.size() != nodes.size() || buffers.size() != nodes.size())
+    throw config_error(
+        "a broadcast to a group has other nodes than its buffers; give one buffer on each node of the group");
+  return ordered;
+}
+
+/// `to` has a buffer for each position of the group.
+template <class Element>
+[[nodiscard]] future<group_result<void>> broadcast_span(const group_destination& nodes, std::span<const Element> data,
                                                         const std::vector<buffer_ptr<Element>>& to) {
-  const group all = group_of(to);
   constexpr std::size_t step = sizeof(Element) < broadcast_part_bytes ? broadcast_part_bytes / sizeof(Element) : 1;
   std::vector<future<group_result<void>>> parts;
   for (std::size_t begin = 0; begin == 0 || begin < data.size(); begin += step) {
     const std::span<const Element> part = data.subspan(begin, step < data.size() - begin ? step : data.size() - begin);
-    parts.push_back(async_all(all, fn<&store_broadcast<Element>>, to, static_cast<std::uint64_t>(begin), part));
+    parts.push_back(async_all(nodes, fn<&store_broadcast<Element>>, to, static_cast<std::uint64_t>(begin), part));
     this_call::heartbeat();  // this may be within one call to this node, which may take long
   }
   if (parts.size() == 1) return std::move(parts.front());
-  return when_all(std::move(parts)).then([nodes = all.nodes()](std::vector<future<group_result<void>>> settled) {
-    return joined_results(nodes, settled);
-  });
+  return when_all(std::move(parts))
+      .then([nodes = nodes.where().nodes()](std::vector<future<group_result<void>>> settled) {
+        return joined_results(nodes, settled);
+      });
 }
 /// Runs on the node of the first buffer.
 template <class Element>
@@ -73,7 +91,8 @@ void broadcast_from_here(buffer_ptr<Element> from, std::uint64_t count, const st
     offload::get_sync(from + begin, data.data() + begin, left < step ? left : step);
     this_call::heartbeat();
   }
-  auto sent = broadcast_span(std::span<const Element>(data), to);
+  const group others = group_of(to);
+  auto sent = broadcast_span(others, std::span<const Element>(data), to);
   while (!sent.wait_for(interval)) this_call::heartbeat();
   sent.get().values();
 }
@@ -96,16 +115,39 @@ std::vector<buffer_ptr<Element>> allocate_all(const group_destination& to, std::
 template <std::ranges::contiguous_range Range>
 requires detail::transferable<std::ranges::range_value_t<Range>> future<group_result<void>> broadcast(
     const Range& data, const std::vector<buffer_ptr<std::ranges::range_value_t<Range>>>& to) {
-  return detail::broadcast_span(std::span<const std::ranges::range_value_t<Range>>(data), to);
+  const group all = detail::group_of(to);
+  return detail::broadcast_span(all, std::span<const std::ranges::range_value_t<Range>>(data), to);
+}
+
+template <std::ranges::contiguous_range Range>
+requires detail::transferable<std::ranges::range_value_t<Range>> future<group_result<void>> broadcast(
+    const group_destination& to, const Range& data,
+    const std::vector<buffer_ptr<std::ranges::range_value_t<Range>>>& buffers) {
+  return detail::broadcast_span(to, std::span<const std::ranges::range_value_t<Range>>(data),
+                                detail::in_order_of(to.where(), buffers));
 }
 
 template <detail::transferable Element>
 void broadcast(const std::vector<buffer_ptr<Element>>& buffers, std::size_t count) {
-  static_cast<void>(detail::group_of(buffers));
+  const group all = detail::group_of(buffers);
+  broadcast(all, buffers, count);
+}
+
+template <detail::transferable Element>
+void broadcast(const group_destination& to, const std::vector<buffer_ptr<Element>>& buffers, std::size_t count) {
+  static_cast<void>(detail::in_order_of(to.where(), buffers));
   if (buffers.size() < 2) return;
   const std::vector<buffer_ptr<Element>> others(buffers.begin() + 1, buffers.end());
-  sync(buffers.front().node(), fn<&detail::broadcast_from_here<Element>>, buffers.front(),
-       static_cast<std::uint64_t>(count), others);
+  const detail::group_terms terms = to.terms();
+  destination first(buffers.front().node(), 0, terms.runtime);
+  first.deadline_ns = terms.deadline_ns;
+  const auto copy = [&](const auto& where) {
+    sync(where, fn<&detail::broadcast_from_here<Element>>, buffers.front(), static_cast<std::uint64_t>(count), others);
+  };
+  if (terms.token != nullptr)
+    copy(stoppable_destination(first, *terms.token, terms.how));
+  else
+    copy(first);
 }
 
 }  // namespace ham::offload

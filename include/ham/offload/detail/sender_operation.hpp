@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "ham/error_info.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/sender_names.hpp"
+#include "ham/offload/stop.hpp"
 
 namespace ham::inline v1::offload::detail::inline HAM_SENDERS {
 
@@ -108,18 +110,15 @@ class call_operation : public sender_operation<typename Bound::result_type, Rece
       : base(static_cast<Receiver&&>(receiver)), to_(to), call_(std::move(call)) {}
 
   void start() & noexcept {
-    destination where = to_;
     if constexpr (base::can_stop) {
-      const auto stop = this->token();
-      if (stop.stop_requested()) {
+      if (this->token().stop_requested()) {
         this->stopped();
         return;
       }
-      if (stop.stop_possible()) where = stoppable(where);
     }
     std::exception_ptr why;
     future<typename Bound::result_type> made;
-    HAM_TRY { made = start_call<Bound>(where, when_full::wait, call_); }
+    HAM_TRY { made = begin(); }
     HAM_CATCH_ALL { why = std::current_exception(); }
     if (why != nullptr)
       this->fail(std::move(why));
@@ -128,6 +127,25 @@ class call_operation : public sender_operation<typename Bound::result_type, Rece
   }
 
  private:
+  /// Waits for room, as long as nobody stops it.
+  [[nodiscard]] future<typename Bound::result_type> begin() const {
+    if constexpr (base::can_stop) {
+      if (auto stop = this->token(); stop.stop_possible()) {
+        const destination where = stoppable(to_);
+        if (auto made = start_call<Bound>(where, when_full::refuse, call_); made.valid()) [[likely]]
+          return made;
+        std::stop_source stopped;  // the receiver's token may be of any type
+        const auto request = [&stopped]() noexcept { stopped.request_stop(); };
+        using request_when_stopped = typename stop_callback_of<typename base::stop_token, decltype(request)>::type;
+        const request_when_stopped on_stop(std::move(stop), request);
+        const std::stop_token token = stopped.get_token();
+        const ham::detail::token_of_next_call ends_wait(&token);
+        return start_call<Bound>(where, when_full::wait, call_);
+      }
+    }
+    return start_call<Bound>(to_, when_full::wait, call_);
+  }
+
   destination to_;
   Bound call_;
 };
