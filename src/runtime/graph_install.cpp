@@ -58,7 +58,8 @@ bool graph_replays::is_replaced(std::span<const node_t> processes) const {
 }
 
 /// No replay is in flight: they have failed with the loss that asks for this.
-/// False: the deadline passed before a node was started again. True: the graph is installed, or stale again.
+/// False: the deadline passed before a node was started again, or had its part. True: the graph is installed, or stale
+/// again.
 bool graph_replays::renew_installation(std::int64_t deadline_ns) {
   const installing turn(*this);
   if (!turn) {
@@ -74,7 +75,7 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
       stale_.store(true, std::memory_order_release);
       return false;
     }
-    std::shared_ptr<const installation> fresh = install_parts_on(processes);
+    std::shared_ptr<const installation> fresh = install_parts_on(processes, deadline_ns);
     at_.waits.lock();
     std::swap(where_, fresh);
     at_.graphs.expect_results(*this, where_->parts.front().id);
@@ -91,18 +92,22 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
     stale_.store(true, std::memory_order_release);
     if (processes.size() == plan_.nodes.size() && is_replaced(processes)) return true;  // who asks tries again
     throw;
+  } catch (const deadline_exceeded&) {
+    stale_.store(true, std::memory_order_release);
+    return false;
   } catch (...) {
     stale_.store(true, std::memory_order_release);
     throw;
   }
 }
 
-std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std::span<const node_t> processes) {
+std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std::span<const node_t> processes,
+                                                                             std::int64_t deadline_ns) {
   auto made = std::make_shared<installation>();
   const engine_scope scope(&at_);
   std::vector<part_plan> parts = plan_.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) set_keys(parts[i], i, processes[i]);
-  const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1));
+  const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1), deadline_ns);
   made->parts.push_back({at_.self(), at_.graphs.reserve()});
   for (std::size_t i = 0; i < ids.size(); ++i) made->parts.push_back({processes[i + 1], ids[i]});
   at_.waits.lock();
@@ -115,7 +120,7 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   try {
     made->own = std::make_shared<graph_part>(at_, at_.self(), parts.front(), shared_from_this(), plan_.transfers);
     at_.graphs.install(made->parts.front().id, made->own);
-    install_parts(at_, std::span<const part_plan>(parts).subspan(1));
+    install_parts(at_, std::span<const part_plan>(parts).subspan(1), deadline_ns);
   } catch (...) {
     uninstall(*made);
     throw;

@@ -462,7 +462,23 @@ void probe_node(engine& at, node_t node, std::function<void()> then) noexcept {
   });
 }
 
-std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes) {
+namespace {
+
+/// Whether the answer comes by then. The call has no deadline: what it would own could not be given back if another
+/// thread let it pass.
+template <class Result>
+[[nodiscard]] bool ends_by(const offload::future<Result>& asked, std::int64_t deadline_ns) {
+  return deadline_ns == 0 || asked.wait_for(std::chrono::nanoseconds(deadline_ns - base::now_ns()));
+}
+
+[[nodiscard]] std::exception_ptr late_part() {
+  return std::make_exception_ptr(
+      deadline_exceeded("a node did not take its part of a graph before the deadline", call_outcome::not_run));
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes, std::int64_t deadline_ns) {
   std::vector<offload::future<std::uint64_t>> asked;
   std::exception_ptr failed;
   try {
@@ -474,7 +490,14 @@ std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nod
   std::vector<std::uint64_t> made(nodes.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     try {
-      made[i] = asked[i].get();
+      if (ends_by(asked[i], deadline_ns)) {
+        made[i] = asked[i].get();
+        continue;
+      }
+      if (failed == nullptr) failed = late_part();
+      std::move(asked[i]).on_result([&at, node = nodes[i]](offload::future<std::uint64_t> late) {
+        if (late.has_value()) send_release(at, {node, late.get()});
+      });
     } catch (...) {
       if (failed == nullptr) failed = std::current_exception();
     }
@@ -486,7 +509,8 @@ std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nod
   std::rethrow_exception(failed);
 }
 
-void install_parts(engine& at, std::span<const part_plan> plans) {
+/// What comes too late is released by who releases all parts: that arrives behind it.
+void install_parts(engine& at, std::span<const part_plan> plans, std::int64_t deadline_ns) {
   std::vector<offload::future<void>> asked;
   std::exception_ptr failed;
   try {
@@ -495,9 +519,17 @@ void install_parts(engine& at, std::span<const part_plan> plans) {
   } catch (...) {
     failed = std::current_exception();
   }
-  for (const offload::future<void>& one : asked) {  // all are read: else the user would be told of calls of the library
-    std::exception_ptr why = one.error();
-    if (failed == nullptr) failed = std::move(why);
+  for (offload::future<void>& one : asked) {  // all are read: else the user would be told of calls of the library
+    try {
+      if (ends_by(one, deadline_ns)) {
+        one.get();
+        continue;
+      }
+      if (failed == nullptr) failed = late_part();
+      std::move(one).on_result([](const offload::future<void>& late) { static_cast<void>(late.error()); });
+    } catch (...) {
+      if (failed == nullptr) failed = std::current_exception();
+    }
   }
   if (failed != nullptr) std::rethrow_exception(failed);
 }

@@ -164,7 +164,9 @@ void send_release(engine& at, const offload::detail::part_address& to) noexcept;
 void probe_node(engine& at, node_t node, std::function<void()> then) noexcept;
 
 /// On every node at once. They throw as offload::async, and what the node throws.
-[[nodiscard]] std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes);
-void install_parts(engine& at, std::span<const offload::detail::part_plan> plans);
+/// Both throw ham::deadline_exceeded when the deadline passes first (0: there is none), and leave nothing behind then.
+[[nodiscard]] std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes,
+                                                       std::int64_t deadline_ns);
+void install_parts(engine& at, std::span<const offload::detail::part_plan> plans, std::int64_t deadline_ns);
 
 }  // namespace ham::detail

@@ -16,6 +16,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
 #include "runtime/pool_state.hpp"
+#include "runtime/stop_with_caller.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
@@ -110,7 +111,7 @@ void graph_replays::check_inputs(std::span<const std::type_info* const> types) c
 replay_ticket graph_replays::enter(const replay_options& how, std::span<const std::size_t> sizes) {
   static_cast<void>(engine_of_runtime(runtime_));
   call_stop* const outer = this_thread.innermost_stop();
-  std::int64_t deadline_ns = outer == nullptr ? how.deadline_ns : outer->deadline_within(how.deadline_ns);
+  std::int64_t deadline_ns = ham::detail::deadline_within_caller(how.deadline_ns);
   if (deadline_ns == base::never_ns) deadline_ns = 0;
   for (;;) {
     if (how.token.stop_requested() || (outer != nullptr && outer->requested()))
@@ -173,7 +174,7 @@ bool graph_replays::await_room(const std::stop_token& token, std::int64_t deadli
   bool room = false;
   try {
     stop_link::attach(mine, token, when_stopped::at_once);
-    stop_with_caller(mine);
+    stop_with_caller(at_, mine);
     room = wait_slot(mine, deadline_ns == 0 ? INT64_MAX : deadline_ns);
   } catch (...) {
     locked([&] { static_cast<void>(end_waiting(mine)); });
@@ -215,20 +216,12 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
     one.deadline_ns = slot.deadline_ns;
     one.token = how.token;
     if (how.token.stop_possible()) stop_link::attach(slot, how.token, when_stopped::at_once);
-    stop_with_caller(slot);
+    stop_with_caller(at_, slot);
   } catch (...) {
     abandon({&slot, nullptr, number});
     throw;
   }
   return {&slot, one.inputs.data(), number};
-}
-
-/// A call that this thread executes ends its replays when it is stopped.
-void graph_replays::stop_with_caller(const call_slot& slot) {
-  call_stop* const outer = this_thread.innermost_stop();
-  if (outer == nullptr || outer->of().at != &at_) return;
-  const nested_call made = nested_call::of(slot);
-  if (outer->add_nested(made)) at_.stop_call(made.id, std::nullopt);
 }
 
 void graph_replays::send(const replay_ticket& entered) {

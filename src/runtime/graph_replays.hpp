@@ -73,7 +73,6 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] replay* claim(call_slot& slot) noexcept;
   [[nodiscard]] bool await_room(const std::stop_token& token, std::int64_t deadline_ns);
   void refuse_old_handles() const;
-  void stop_with_caller(const call_slot& slot);
   [[nodiscard]] replay_ticket fill(replay& one, call_slot& slot, const replay_options& how,
                                    std::span<const std::size_t> sizes);
   [[nodiscard]] replay_ticket settled_ticket(std::exception_ptr why);
@@ -100,7 +99,8 @@ class graph_replays final : public replay_observer,
 
   [[nodiscard]] bool renew_installation(std::int64_t deadline_ns);
   [[nodiscard]] bool is_replaced(std::span<const node_t> processes) const;
-  [[nodiscard]] std::shared_ptr<installation> install_parts_on(std::span<const node_t> processes);
+  [[nodiscard]] std::shared_ptr<installation> install_parts_on(std::span<const node_t> processes,
+                                                               std::int64_t deadline_ns);
   void set_keys(part_plan& part, std::size_t index, node_t process) const;
   template <class Busy>
   void wait_while(Busy busy);

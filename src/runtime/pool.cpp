@@ -1,14 +1,17 @@
 // offload::pool: tasks that are sent where there is a place for them, and, if they may be, again.
 #include "ham/offload/pool.hpp"
 
+#include <new>
 #include <string>
 #include <utility>
 
 #include "core/unobserved.hpp"
+#include "ham/error_info.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/pool_state.hpp"
 #include "runtime/repeatable_call.hpp"
+#include "runtime/stop_with_caller.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
@@ -83,7 +86,7 @@ class repeated_task final : continuation, pool_waiter {
     call_ = nullptr;
     try {
       engine& at = engine_of_runtime(state_->runtime());
-      call_ = send_repeatable(at, {state_->node(place_)}, what_, policy);
+      call_ = send_repeatable(at, {state_->node(place_), 0, deadline_ns_}, what_, policy);
       if (call_ != nullptr) note_sent(*target_, *call_);
       return nullptr;
     } catch (const node_failure&) {
@@ -102,15 +105,30 @@ class repeated_task final : continuation, pool_waiter {
 
   void conclude() noexcept {
     run = &on_settled;
-    if (std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
-        why != nullptr && state_->is_loss(place_, why, true)) {
+    std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
+    if (why != nullptr && state_->is_loss(place_, why, true)) {
       drop_failure(*call_);
       move_on(std::move(why));
+      return;
+    }
+    if (why != nullptr && hides_a_run(why)) {
+      drop_failure(*call_);
+      fail(loss_);
       return;
     }
     unlist_repeated(*target_);
     what_.hand_over(*call_, *target_);
     delete this;
+  }
+
+  /// Whether it says that the task has not run, which is true of its last node only.
+  [[nodiscard]] bool hides_a_run(const std::exception_ptr& why) const noexcept {
+    if (loss_ == nullptr || outcome_of_loss(loss_) == call_outcome::not_run) return false;
+    try {
+      return describe_error(why).outcome == call_outcome::not_run;
+    } catch (const std::bad_alloc&) {
+      return true;
+    }
   }
 
   void move_on(std::exception_ptr why) noexcept {
@@ -149,6 +167,8 @@ class repeated_task final : continuation, pool_waiter {
 
   const std::shared_ptr<pool_state> state_;
   const repeatable_call what_;
+  const std::int64_t deadline_ns_ =
+      ham::detail::deadline_within_caller(state_->deadline_ns());  // also of what is sent later
   std::size_t place_ = pool_state::none;
   bool entered_ = false;  // counts as a task
   call_slot* target_ = nullptr;
@@ -161,8 +181,8 @@ class repeated_task final : continuation, pool_waiter {
 
 // ---- pools
 
-std::shared_ptr<pool_state> make_pool_state(std::vector<node_t> nodes, std::size_t per_node) {
-  return std::make_shared<pool_state>(current(), nodes, per_node);
+std::shared_ptr<pool_state> make_pool_state(std::vector<node_t> nodes, std::size_t per_node, bool stoppable) {
+  return std::make_shared<pool_state>(current(), nodes, per_node, stoppable);
 }
 
 std::vector<node_t> all_others() {
@@ -192,7 +212,9 @@ std::unique_ptr<pool_ticket> enter_pool(const std::shared_ptr<pool_state>& pool,
 }
 
 destination destination_of(const pool_ticket& ticket) noexcept {
-  return {ticket.of->node(ticket.place), 0, ticket.of->runtime()};
+  destination to(ticket.of->node(ticket.place), 0, ticket.of->runtime());
+  to.deadline_ns = ticket.of->deadline_ns();
+  return to;
 }
 
 void exclude_or_rethrow(const pool_ticket& ticket) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "core/node_loss.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/executing.hpp"
@@ -90,8 +91,8 @@ bool waiter_list::remove(pool_waiter& one) noexcept {
 
 // ---- places
 
-pool_state::pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node)
-    : runtime_(at.serial), per_node_(per_node), living_(nodes.size()) {
+pool_state::pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node, bool stoppable)
+    : runtime_(at.serial), per_node_(per_node), deadline_ns_(stoppable ? base::never_ns : 0), living_(nodes.size()) {
   check_nodes(at, nodes, per_node);
   for (const node_t node : nodes) members_.push_back({node});
 }
@@ -176,8 +177,13 @@ void pool_state::move_on(std::size_t place, pool_waiter& task) noexcept {
   hand_out(guard);
 }
 
-/// Gives places to those that wait, or tells them that there never will be any.
+/// Gives places to those that wait, or tells them that there never will be any. Tasks that fail then, or were stopped,
+/// leave, and who leaves hands out: beyond some depth the calls further out go on, since no stack has room for all.
 void pool_state::hand_out(std::unique_lock<std::mutex>& guard) noexcept {
+  constexpr unsigned max_depth = 32;
+  static thread_local unsigned depth = 0;
+  if (depth == max_depth) return;
+  ++depth;
   const auto give = [&guard](waiter_list& from, std::size_t place) {
     pool_waiter& next = from.pop();
     guard.unlock();
@@ -190,6 +196,7 @@ void pool_state::hand_out(std::unique_lock<std::mutex>& guard) noexcept {
     give(waiting_, place);
   }
   while (tasks_ == 0 && !idle_.empty()) give(idle_, none);
+  --depth;
 }
 
 /// Of a node whose next process is being started: tells when it is there, or when there will be none.

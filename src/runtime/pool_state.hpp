@@ -47,7 +47,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   static constexpr std::size_t none = SIZE_MAX;
 
   /// Throws ham::config_error.
-  pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node);
+  pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node, bool stoppable = false);
   pool_state(const pool_state&) = delete;
   pool_state& operator=(const pool_state&) = delete;
 
@@ -66,6 +66,8 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   void move_on(std::size_t place, pool_waiter& task) noexcept;
   /// That node gets no more tasks; one that is supervised, until its next process is there.
   void exclude(std::size_t place, const std::exception_ptr& why) noexcept;
+  /// Of tasks: base::never_ns if they can be stopped while they run, else 0.
+  [[nodiscard]] std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
   /// How often a task that may be repeated is sent again at most.
   [[nodiscard]] std::size_t max_repetitions() const noexcept { return members_.size(); }
   /// Whether an error says that the node of `place` is lost. Of a call that was `sent`, the error may also be that of a
@@ -97,6 +99,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
 
   const std::uint64_t runtime_;
   const std::size_t per_node_;
+  const std::int64_t deadline_ns_;
   mutable std::mutex mutex_;
   std::vector<member> members_;
   std::size_t living_;

@@ -1,9 +1,11 @@
 #include "runtime/repeatable_call.hpp"
 
+#include <atomic>
 #include <cstring>
 
 #include "ham/offload/detail/handle_check.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/stop_with_caller.hpp"
 
 namespace ham::inline v1::offload::detail {
 
@@ -19,8 +21,13 @@ call_slot* send_repeatable(engine& at, const call_place& where, const repeatable
   return room.slot;
 }
 
-void list_repeated(const call_slot& future, const repeatable_call& call) {
-  if (engine* const at = future.owner) at->repeated.add(future, *call.function);
+void list_repeated(call_slot& future, const repeatable_call& call) {
+  engine* const at = future.owner;
+  if (at == nullptr) return;
+  static std::atomic<std::uint64_t> made{0};
+  future.position = ++made << 8U;  // tells nested_call which one it is; no operation, see report_slot()
+  at->repeated.add(future, *call.function);
+  ham::detail::stop_with_caller(*at, future);
 }
 
 void note_sent(const call_slot& future, const call_slot& call) noexcept {

@@ -12,8 +12,8 @@ namespace ham::inline v1::offload::detail {
                                          when_full policy);
 
 /// For the future of such a call, as long as it is pending: a stop finds the call that it is now, and no other follows.
-/// Throws std::bad_alloc.
-void list_repeated(const call_slot& future, const repeatable_call& call);
+/// A function that makes it stops it with itself. Throws std::bad_alloc.
+void list_repeated(call_slot& future, const repeatable_call& call);
 /// It was sent as `call`, which is stopped if the future was meanwhile.
 void note_sent(const call_slot& future, const call_slot& call) noexcept;
 [[nodiscard]] bool is_stopped(const call_slot& future) noexcept;

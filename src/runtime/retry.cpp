@@ -11,6 +11,7 @@
 #include "ham/error_info.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/repeatable_call.hpp"
+#include "runtime/stop_with_caller.hpp"
 
 namespace ham::inline v1::offload::detail {
 namespace {
@@ -19,7 +20,9 @@ namespace {
 class retried_call final : ham::detail::continuation {
  public:
   retried_call(const retried_destination& to, repeatable_call what)
-      : continuation{&on_settled}, to_(to.where()), left_(to.times()), what_(std::move(what)) {}
+      : continuation{&on_settled}, to_(to.where()), left_(to.times()), what_(std::move(what)) {
+    to_.deadline_ns = ham::detail::deadline_within_caller(to_.deadline_ns);
+  }
 
   [[nodiscard]] static call_slot* begin(std::unique_ptr<retried_call> task) {
     engine& at = engine_for(task->to_);
@@ -173,7 +176,7 @@ class retried_call final : ham::detail::continuation {
     delete this;
   }
 
-  const destination to_;
+  destination to_;
   unsigned left_;
   const repeatable_call what_;
   call_slot* target_ = nullptr;

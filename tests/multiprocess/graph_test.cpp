@@ -24,6 +24,9 @@ int twice(int value) { return 2 * value; }
 bool is_large(int value) { return value >= 1000; }
 bool never(int /*unused*/) { return false; }
 double first_of(offload::buffer_ptr<double> values) { return values[0]; }
+void wait_for(offload::buffer_ptr<int> gate) {
+  while (__atomic_load_n(gate.get(), __ATOMIC_ACQUIRE) == 0) std::this_thread::sleep_for(1ms);
+}
 
 constexpr int no_victim = -1;
 const offload::supervision often{.max_restarts = 1'000'000, .within = 1min, .on_respawn = {}};
@@ -85,6 +88,30 @@ TEST(graph, a_node_may_die_while_the_next_process_of_another_one_is_awaited) {
   offload::supervise(2, often);
   auto doomed = offload::async(1, [] { ::raise(SIGKILL); });
   EXPECT_FALSE(doomed.has_value());
+  EXPECT_EQ((*over.step)(5, no_victim).get(), 7);
+}
+
+TEST(graph, a_replay_waits_for_a_busy_node_until_its_deadline_when_another_one_was_started_again) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1, often);
+  chain over({1, 2});
+  auto doomed = offload::async(1, [] { ::raise(SIGKILL); });
+  EXPECT_FALSE(doomed.has_value());
+  const offload::buffer<int> gate(2, 1);
+  const int closed = 0, open = 1;
+  offload::put_sync(&closed, gate.ptr(), 1);
+  auto busy = offload::async(2, fn<&wait_for>, gate.ptr());
+  offload::sync(1, [] {});  // it was started again: nothing but node 2 is waited for
+  auto late = over.step->within(200ms)(5, no_victim);
+  try {
+    late.get();
+    ADD_FAILURE() << "node 2 has its part too early";
+  } catch (const deadline_exceeded& why) {
+    EXPECT_EQ(why.outcome(), call_outcome::not_run);
+  }
+  EXPECT_FALSE(busy.test());
+  offload::put_sync(&open, gate.ptr(), 1);
+  busy.get();
   EXPECT_EQ((*over.step)(5, no_victim).get(), 7);
 }
 

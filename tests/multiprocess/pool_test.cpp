@@ -204,6 +204,33 @@ TEST(pool, other_tasks_of_a_killed_target_fail_with_their_outcome) {
   }
 }
 
+int run_until_stopped(buffer_ptr<int> begun) {
+  const auto stop = this_call::stop_token();
+  __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (!stop.stop_requested() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(100us);
+  return stop.stop_requested() ? 1 : 0;
+}
+
+TEST(pool, tasks_that_run_can_be_stopped_if_it_is_made_for_that) {
+  runtime rt(nodes("shm:1"));
+  offload::pool workers({1}, {.stoppable = true});
+  const auto expect_stopped = [&workers](const auto& function) {
+    const offload::buffer<int> begun(1, 1);
+    int word = 0;
+    offload::put_sync(&word, begun.ptr(), 1);
+    auto task = workers.async(function, begun.ptr());
+    EXPECT_TRUE(eventually([&] {
+      offload::get_sync(begun.ptr(), &word, 1);
+      return word == 1;
+    }));
+    EXPECT_TRUE(task.request_stop());
+    EXPECT_EQ(task.get(), 1);
+  };
+  expect_stopped(fn<&run_until_stopped>);
+  expect_stopped(idempotent(fn<&run_until_stopped>));
+}
+
 TEST(pool, tasks_wait_for_room_on_the_nodes_that_are_left) {
   clear_ledger();
   runtime rt(nodes("shm:2"));

@@ -95,6 +95,63 @@ TEST(retry, many_at_once_from_host_and_target) {
   EXPECT_FALSE(doomed.has_value());
 }
 
+constexpr int can_be_stopped = 1;
+constexpr int has_a_deadline = 2;
+
+/// Dies on the first process; the next one tells what it was given by who has made the call.
+int given_by_caller(const std::string& counter) {
+  static_cast<void>(survive(counter, 1));
+  return (this_call::stop_token().stop_possible() ? can_be_stopped : 0) |
+         (this_call::deadline() != std::chrono::steady_clock::time_point::max() ? has_a_deadline : 0);
+}
+int retried_there(const std::string& counter) {
+  return offload::sync(offload::retry(1, 3), idempotent(fn<&given_by_caller>), counter);
+}
+int pooled_there(const std::string& counter) {
+  offload::pool workers{{1}};
+  return workers.async(idempotent(fn<&given_by_caller>), counter).get();
+}
+
+TEST(retry, every_repetition_has_the_time_and_the_stop_of_the_function_that_makes_it) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1, {.max_restarts = 100});
+  for (const auto there : {&retried_there, &pooled_there}) {
+    const scratch_file plain, with_stop, with_deadline;
+    const bool pooled = there == &pooled_there;
+    const auto call = [&](const offload::destination& to, const scratch_file& file) {
+      return pooled ? offload::sync(to, fn<&pooled_there>, file.path())
+                    : offload::sync(to, fn<&retried_there>, file.path());
+    };
+    EXPECT_EQ(call(2, plain), 0) << pooled;
+    EXPECT_EQ(call(offload::stoppable(2), with_stop), can_be_stopped) << pooled;
+    EXPECT_EQ(call(offload::within(2, 60s), with_deadline), can_be_stopped | has_a_deadline) << pooled;
+    for (const scratch_file* file : {&plain, &with_stop, &with_deadline}) EXPECT_EQ(file->runs(), 2U) << pooled;
+  }
+}
+
+/// Dies on the first process; the next one runs until it is stopped, and says so in the file.
+void survive_until_stopped(const std::string& counter) {
+  static_cast<void>(survive(counter, 1));
+  const auto stop = this_call::stop_token();
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (!stop.stop_requested() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+  if (stop.stop_requested()) std::ofstream(counter, std::ios::app) << 's';
+}
+void repeated_until_stopped(const std::string& counter) {
+  offload::sync(offload::retry(1, 3), idempotent(fn<&survive_until_stopped>), counter);
+}
+
+TEST(retry, a_repetition_is_stopped_with_the_function_that_makes_it) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1);
+  const scratch_file file;
+  auto outer = offload::async(offload::stoppable(2), fn<&repeated_until_stopped>, file.path());
+  ASSERT_TRUE(eventually([&] { return file.runs() == 2; }));
+  EXPECT_TRUE(outer.request_stop());
+  EXPECT_TRUE(eventually([&] { return file.runs() == 3; }));
+  EXPECT_THROW(outer.get(), operation_cancelled);
+}
+
 TEST(retry, without_supervision_there_is_no_process_to_repeat_it) {
   const scratch_file file;
   runtime rt(nodes("shm:1"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,6 +118,27 @@ TEST_F(pool_state_of_two, those_that_wait_are_told_that_no_node_is_left) {
     EXPECT_EQ(failure.outcome(), call_outcome::not_run);
     EXPECT_NE(std::string(failure.what()).find("node 1 was lost"), std::string::npos);
   }
+}
+
+struct leaving_task : pool_waiter {
+  explicit leaving_task(pool_state& of)
+      : pool_waiter{[](pool_waiter& self, std::size_t) noexcept {
+          static_cast<leaving_task&>(self).from.leave(pool_state::none);
+        }},
+        from(of) {}
+  pool_state& from;
+};
+
+TEST_F(pool_state_of_two, tasks_that_are_told_so_leave_one_behind_the_other) {
+  constexpr std::size_t per_node = 100'000;  // no stack has room for that many, one inside of the other
+  pool_state large(ham::detail::current(), {2, 1}, per_node);
+  for (std::size_t i = 0; i < 2 * per_node; ++i) static_cast<void>(large.enter(when_full::refuse));
+  large.exclude(0, loss_of(2));
+  std::deque<leaving_task> moved;
+  for (std::size_t i = 0; i < per_node; ++i) large.move_on(0, moved.emplace_back(large));
+  EXPECT_EQ(large.pending(), 2 * per_node);
+  large.exclude(1, loss_of(1));
+  EXPECT_EQ(large.pending(), per_node) << "those that have not moved";
 }
 
 TEST_F(pool_state_of_two, errors_of_calls_that_a_task_has_made_are_no_losses) {

@@ -24,6 +24,8 @@ namespace ham::inline v1::offload {
 
 struct pool_options {
   std::size_t per_node = 32;  ///< tasks that a node may have, running and waiting; at least 1
+  /// future::request_stop() reaches the functions of tasks that run; costs a task what offload::stoppable() does.
+  bool stoppable = false;
 };
 
 struct map_options {
@@ -51,7 +53,7 @@ class pool {
   /// Nodes that are lost already get no tasks. Throws ham::config_error for no nodes, numbers that the job does not
   /// have, or that are there twice, and for room for no task.
   explicit pool(std::vector<node_t> nodes, pool_options options = {})
-      : state_(detail::make_pool_state(std::move(nodes), options.per_node)) {}
+      : state_(detail::make_pool_state(std::move(nodes), options.per_node, options.stoppable)) {}
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
   /// Waits until all tasks have settled, and makes progress. Their futures stay valid.

@@ -14,7 +14,8 @@ namespace ham::inline v1::offload::detail {
 class pool_state;
 
 /// Throws ham::config_error.
-[[nodiscard]] std::shared_ptr<pool_state> make_pool_state(std::vector<node_t> nodes, std::size_t per_node);
+[[nodiscard]] std::shared_ptr<pool_state> make_pool_state(std::vector<node_t> nodes, std::size_t per_node,
+                                                          bool stoppable = false);
 /// All nodes of the job but this one.
 [[nodiscard]] std::vector<node_t> all_others();
 [[nodiscard]] call_place first_place(const pool_state& of) noexcept;
