@@ -16,6 +16,7 @@ namespace {
 /// Beyond that a call to an honest node hangs.
 constexpr std::chrono::milliseconds bar = 3s;
 constexpr std::chrono::milliseconds given_up = 30s;  // by the test
+constexpr std::size_t shared_numbers = 40'000;       // in a buffer of the node that is taken over
 
 // ---- what honest targets do
 
@@ -126,6 +127,37 @@ class hostile_peer : public testing::Test {
         ADD_FAILURE() << "round " << round << ", node " << node << ": " << problem.what();
       }
     }
+  }
+  /// What the host does with a node that was taken over: all of it may fail, but it ends, and writes where it should.
+  void deal_with(node_t node, offload::buffer_ptr<std::uint32_t> there, int round) {
+    attempt("a call to the hostile node",
+            [&] { static_cast<void>(offload::async(offload::within(node, 300ms), fn<&add_one>, round).get()); });
+    std::vector<std::uint32_t> numbers(static_cast<std::size_t>(1 + round * 7919 % 60'000), 21);
+    attempt("a long call to the hostile node",
+            [&] { static_cast<void>(offload::async(offload::within(node, 300ms), fn<&twice>, numbers).get()); });
+    constexpr std::size_t guard = 1024;
+    constexpr std::uint32_t untouched = 0x5a5a5a5a;
+    std::vector<std::uint32_t> local(guard + shared_numbers + guard, untouched);
+    const std::span<std::uint32_t> middle(local.data() + guard, shared_numbers);
+    attempt("put to the hostile node",
+            [&] { offload::put(offload::within(node, 300ms), middle.data(), there, middle.size()).get(); });
+    attempt("get from the hostile node",
+            [&] { offload::get(offload::within(node, 300ms), there, middle.data(), middle.size()).get(); });
+    attempt("copy within the hostile node",
+            [&] { offload::copy(offload::within(node, 300ms), there, there + guard, shared_numbers - guard).get(); });
+    for (const std::span<const std::uint32_t> around : {std::span(local).first(guard), std::span(local).last(guard)})
+      EXPECT_EQ(std::count(around.begin(), around.end(), untouched), static_cast<std::ptrdiff_t>(guard));
+  }
+  template <class What>
+  void attempt(const char* name, What what, std::chrono::milliseconds at_most = bar) {
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      what();
+    } catch (const error&) {
+    } catch (const std::exception& problem) {
+      ADD_FAILURE() << name << ": " << problem.what();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - began, at_most) << name;
   }
   void expect_both_alive() {
     for (const node_t node : {1, 2}) EXPECT_TRUE(offload::alive(node)) << node;
@@ -251,13 +283,16 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::atomic<int> attackers{0};
   std::atomic<int> failed_starts{0};
+  std::atomic<int> dealings{0};
   std::thread hostile([&] {
     while (std::chrono::steady_clock::now() < until) {
       node_t node = -1;
       pid_t process = -1;
+      offload::buffer_ptr<std::uint32_t> there;
       try {
         node = add_target();
         process = offload::sync(node, fn<&my_pid>);
+        there = offload::allocate<std::uint32_t>(node, shared_numbers);
         for (const node_t peer : {1, 2}) offload::sync(node, fn<&ask>, peer, 1);  // it shares with them as well
         offload::ping(node, fn<&take_over>, seed++, attackers % 2 == 1);
         ++attackers;
@@ -266,13 +301,14 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
       }
       // It goes on when the others have closed their connections to it.
       const auto at_most = std::min(until, std::chrono::steady_clock::now() + 1s);
-      while (process > 0 && std::chrono::steady_clock::now() < at_most && ::kill(process, 0) == 0)
+      while (process > 0 && std::chrono::steady_clock::now() < at_most && ::kill(process, 0) == 0) {
+        if (there.get() != nullptr) deal_with(node, there, ++dealings);
         std::this_thread::sleep_for(10ms);
-      try {
-        if (node > 0 && std::getenv("HAM_TEST_VERBOSE") != nullptr) say_how_it_went(node);
-        if (node > 0) offload::remove_node(node, 0ms);
-      } catch (const std::exception&) {  // it was lost before
       }
+      if (node > 0 && std::getenv("HAM_TEST_VERBOSE") != nullptr) say_how_it_went(node);
+      if (node > 0)
+        attempt(
+            "remove_node", [&] { offload::remove_node(node, 0ms); }, given_up);
     }
   });
   int rounds = 0;
@@ -290,8 +326,17 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
   expect_honest_nodes_go_on(++rounds);
   expect_both_alive();
   EXPECT_GT(attackers, 0);
-  std::printf("%d rounds of traffic, %d attackers, %d starts failed, the longest call took %lld ms\n", rounds,
-              attackers.load(), failed_starts.load(), static_cast<long long>(longest_.count()));
+  const auto a_target_can_join = [] {
+    try {
+      return offload::sync(add_target(), fn<&add_one>, 1) == 2;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(eventually(a_target_can_join, given_up)) << "behind the last attacker";
+  std::printf(
+      "%d rounds of traffic, %d with those taken over, %d attackers, %d starts failed, the longest call took %lld ms\n",
+      rounds, dealings.load(), attackers.load(), failed_starts.load(), static_cast<long long>(longest_.count()));
 }
 
 int main(int argc, char** argv) {
