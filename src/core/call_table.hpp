@@ -157,6 +157,11 @@ class call_table {
       fail(slot, std::move(error));
     });
   }
+  /// For checks.
+  template <class Visit>
+  void for_each_slot(Visit visit) {
+    slots_.for_each(visit);
+  }
   /// Calls expire(slot) for each pending call whose deadline has passed.
   template <class Expire>
   void expire(std::int64_t now_ns, Expire expire) noexcept {

@@ -231,14 +231,19 @@ std::int64_t add_to(call_number call, offload::remote_ref<counter> object, call_
 std::string left_over() {
   detail::engine& here = detail::current();
   std::size_t pending = 0;
+  std::size_t kept = 0;
   here.locked([&] {
-    here.calls.fail_pending([&](const detail::call_slot&) {
-      ++pending;
-      return nullptr;
+    here.calls.for_each_slot([&](const detail::call_slot& slot) {
+      const detail::slot_state now = slot.state.load();
+      if (now == detail::slot_state::pending)
+        ++pending;
+      else if (now != detail::slot_state::free && !slot.orphan)
+        ++kept;
     });
   });
   std::string text;
   if (pending != 0) text += std::to_string(pending) + " pending calls, ";
+  if (kept != 0) text += std::to_string(kept) + " slots of calls that have settled, ";
   if (here.calls_in.has_deferred()) text += "calls that have not begun, ";
   if (const auto parts = here.graphs.installed(); parts != 0) text += std::to_string(parts) + " parts of graphs, ";
   if (const auto full = here.peers.filled_outboxes().load(); full != 0)

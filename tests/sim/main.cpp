@@ -8,10 +8,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -37,7 +39,14 @@ constexpr const char* again = "HAM_SIM_ADDRESSES";  // set: this process has the
 void fix_addresses(char** argv) {
   const int before = ::personality(0xffffffff);
   if (before == -1 || (before & ADDR_NO_RANDOMIZE) != 0 || std::getenv(again) != nullptr) return;
-  if (::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) == -1) return;
+  if (::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) == -1) {
+    std::fprintf(
+        stderr,
+        "ham_sim: addresses differ from process to process (personality(ADDR_NO_RANDOMIZE): %s), so that a seed may "
+        "not show the same in another one; allow it (docker: --security-opt seccomp=unconfined)\n",
+        std::strerror(errno));
+    return;
+  }
   ::setenv(again, "1", 1);
   ::execv("/proc/self/exe", argv);
 }
@@ -96,6 +105,15 @@ struct task {
   std::uint64_t end = 0;
   bool until_failure = false;
   bool twice = false;
+  std::vector<std::string> expected;  ///< how seeds have to fail; none: they must not
+
+  /// `kind` has had numbers between spaces, perhaps negative ones.
+  [[nodiscard]] bool expects(std::string kind) const {
+    for (std::size_t at = 0; (at = kind.find(" - ", at)) != std::string::npos;) kind.erase(at, 2);
+    const auto both_spaces = [](char left, char right) { return left == ' ' && right == ' '; };
+    kind.erase(std::unique(kind.begin(), kind.end(), both_spaces), kind.end());
+    return std::any_of(expected.begin(), expected.end(), [&](const std::string& one) { return kind.starts_with(one); });
+  }
 };
 
 run run_by_system_calls(const plan& what) {
@@ -112,6 +130,11 @@ void work(board& shared, plan what, const task& how) {
     if (how.until_failure && __atomic_load_n(&shared.failures, __ATOMIC_SEQ_CST) != 0) return;
     const run one = run_once(what);
     __atomic_fetch_add(&shared.simulated, 1, __ATOMIC_SEQ_CST);
+    if (one.failed && !how.expected.empty() && !how.expects(one.kind())) {
+      std::printf("seed %llu: not as expected: %s\n", static_cast<unsigned long long>(what.seed), one.kind().c_str());
+      std::fflush(stdout);
+      continue;
+    }
     if (one.failed) {
       if (__atomic_fetch_add(&shared.failures, 1, __ATOMIC_SEQ_CST) == 0)
         __atomic_store_n(&shared.failed_seed, what.seed, __ATOMIC_SEQ_CST);
@@ -146,7 +169,6 @@ int main(int argc, char** argv) {
   unsigned jobs = 2;
   task how;
   bool no_shrinking = false;
-  bool expect_failure = false;
   std::vector<std::string> without;
   std::vector<std::string> only;
   std::string over = "any";
@@ -175,7 +197,11 @@ int main(int argc, char** argv) {
   app.add_flag("--until-failure", how.until_failure, "stop at the first failure");
   app.add_flag("--twice", how.twice,
                "run every seed twice, the second time with switches by system calls: both must have the same trace");
-  app.add_flag("--expect-failure", expect_failure, "end well if a seed fails, and badly if none does");
+  app.add_option(
+         "--expect-failure", how.expected,
+         "end well if a seed fails in this way, and badly if none does: what is printed behind the seed, or how it "
+         "begins; may be given several times, and other failures do not count then")
+      ->expected(1);
   std::string recorded;
   app.add_option("--record", recorded,
                  "print what is observed of a protocol, as tests/models/protocols/trace.promela has it, for --seed");
@@ -252,21 +278,38 @@ int main(int argc, char** argv) {
   how.end = first + seeds;
   std::vector<pid_t> workers;
   for (unsigned i = 0; i < jobs; ++i) {
-    workers.push_back(::fork());
-    if (workers.back() != 0) continue;
+    const pid_t worker = ::fork();
+    if (worker == -1) {
+      std::fprintf(stderr, "ham_sim: cannot start process %u (%s); allow more, or --jobs less\n", i,
+                   std::strerror(errno));
+      break;
+    }
+    workers.push_back(worker);
+    if (worker != 0) continue;
     stay_on_core(i);
     work(shared, what, how);
     std::fflush(stdout);
     ::_exit(0);
   }
-  for (const pid_t worker : workers) ::waitpid(worker, nullptr, 0);
+  bool all_ended_well = workers.size() == jobs;
+  for (const pid_t worker : workers) {
+    int status = -1;
+    while (::waitpid(worker, &status, 0) == -1 && errno == EINTR) {
+    }
+    if (status == 0) continue;
+    all_ended_well = false;
+    std::fprintf(stderr, "ham_sim: a process that works through seeds has ended by %s %d, and its last seed is lost\n",
+                 WIFSIGNALED(status) ? "signal" : "status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+  }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%llu seeds, %llu calls, %llu hand-overs, %.1f s, traces %016llx: %llu failed\n",
               static_cast<unsigned long long>(shared.simulated), static_cast<unsigned long long>(shared.calls),
               static_cast<unsigned long long>(shared.hand_overs), seconds, static_cast<unsigned long long>(shared.hash),
               static_cast<unsigned long long>(shared.failures));
   std::fflush(stdout);
-  if (expect_failure) return shared.failures != 0 ? 0 : 1;
+  if (!all_ended_well) return 1;
+  if (!how.expected.empty()) return shared.failures != 0 ? 0 : 1;
   if (shared.failures == 0) return shared.differing == 0 ? 0 : 1;
   plan smallest = what;
   smallest.seed = shared.failed_seed;

@@ -3,7 +3,8 @@
 
 The simulation must find every one of them (tests/sim/CMakeLists.txt): this is how we know that it would find others.
 Usage: planted_bugs.py SOURCE_TREE COPY          writes COPY/src, COPY/include and COPY/planted_names.hpp
-       planted_bugs.py --list                    number, name and meaning of each, and options that bring it out
+       planted_bugs.py --list                    number, name and meaning of each, options that bring it out, and what
+                                                 the simulation then says, or how that begins, with | between
 """
 import os
 import sys
@@ -231,6 +232,50 @@ FOCUS = {
                          "try,join,ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
 }
 
+# How the simulation fails with each of them, mostly: what is printed of a seed, without its numbers, or how that begins.
+SAYS = {
+    "lost-wake-up": ("nothing comes on",),
+    "no-fence-in-arm": ("nothing comes on",),
+    "slot-without-generation": ("node is lost without a reason", "call to node gives", "call to node has a result, and has not run"),
+    "late-reply-forgotten": ("node is lost without a reason", "a node is lost without a reason"),
+    "abandoned-slot-kept": ("node has left over: pending calls",),
+    "room-kept": ("node has left over: room of calls",),
+    "call-overtakes": ("call to node begins after a later one of the same sender",),
+    "not-run-of-the-living": ("call to node is said never to run, and has run", "call to node runs after its sender was told"),
+    "not-run-off-by-one": ("call to node is said never to run, and has run",),
+    "lock-owner-ignored": ("it crashes",),
+    "lock-without-fence": ("it crashes", "nothing comes on"),
+    "context-not-woken": ("nothing comes on",),
+    "context-unordered": ("call to node begins after a later one of the same sender",),
+    "credit-told-twice": ("node is lost without a reason", "a node is lost without a reason"),
+    "settled-twice": ("it crashes",),
+    "continuation-lost": ("nothing comes on",),
+    "settled-beside": ("it crashes",),
+    "queues-kept": ("call to node was stopped, and polls in vain",),
+    "chunk-repeated": ("call to node runs twice",),
+    "byte-not-put": ("call to node gives",),
+    "device-reply-too-early": ("call to node gives",),
+    "device-last-barrier": ("call to node has a result while threads execute it",),
+    "device-left-behind": ("nothing comes on",),
+    "device-slot-overwritten": ("nothing comes on", "call to node has a result, and has not run"),
+    "device-stop-misdirected": ("call to node was stopped, and polls in vain",),
+    "device-not-drained": ("call to node has not run",),
+    "epoch-not-bumped": ("process of node has epoch behind",),
+    "repeated-too-often": ("call to node runs more often than it may",),
+    "run-forgotten": ("call to node is said never to run, and has run",),
+    "given-up-silently": ("nothing comes on",),
+    "called-too-early": ("call to node runs on a process that is not prepared",),
+    "old-handle-taken": ("it crashes",),
+    "watchdog-too-early": ("node is lost without a reason",),
+    "hang-not-ended": ("call to node gives",),
+    "credit-told-early": ("node is lost without a reason", "a node is lost without a reason", "nothing comes on"),
+    "relay-credit-told-early": ("a relayed frame is acknowledged that was not taken",),
+    "relay-credit-kept": ("the host has left over: bytes that are not acknowledged",),
+    "reply-before-call": ("call to node is answered before its function has ended",),
+    "last-answer-lost": ("call to node fails, though it was answered",),
+    "death-not-told": ("node has not ended",),
+}
+
 SWITCH = 'extern "C" int ham_planted_bug;\n'
 
 
@@ -277,7 +322,7 @@ def plant(tree, copy):
 def main():
     if sys.argv[1:] == ["--list"]:
         for number, bug in enumerate(BUGS, 1):
-            print(number, bug[0], bug[1], FOCUS.get(bug[0], ""), sep="\t")
+            print(number, bug[0], bug[1], FOCUS.get(bug[0], ""), "|".join(SAYS[bug[0]]), sep="\t")
     elif len(sys.argv) == 3:
         plant(sys.argv[1], sys.argv[2])
     else:
