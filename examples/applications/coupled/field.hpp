@@ -17,11 +17,20 @@ class field {
   /// which the other plate gets.
   std::vector<double> step(std::span<const double> edge, std::uint64_t sweeps);
 
-  [[nodiscard]] const std::vector<double>& points() const { return now_; }
+  [[nodiscard]] std::vector<double> points() const;
 
  private:
+  static constexpr std::size_t page = 4096 / sizeof(double);
+
+  [[nodiscard]] double* now() { return plates_.data() + (flipped_ ? distance_ : 0); }
+  [[nodiscard]] double* next() { return plates_.data() + (flipped_ ? 0 : distance_); }
+
   std::size_t columns_, rows_;
-  std::vector<double> now_, next_;
+  /// Between the two plates: half a page more than whole ones. What a loop stores in one is not taken for what it loads
+  /// of the other one next, as processors do that compare the places within a page.
+  std::size_t distance_;
+  std::vector<double> plates_;
+  bool flipped_ = false;
 };
 
 }  // namespace coupled
