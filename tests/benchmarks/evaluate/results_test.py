@@ -1,8 +1,10 @@
 """Reading of what programs print, of cells, and of the points of a plot."""
+import os
 import unittest
 
 import canned
 import bottlenecks
+import experiments
 import points
 import results
 from model import Series
@@ -171,6 +173,20 @@ class Bottlenecks(unittest.TestCase):
             self.assertAlmostEqual(rows[name]["of the roof %"], roof)
         self.assertEqual(rows["DGEMM"]["code B/F"], "not known")
         self.assertIsNone(bottlenecks.table(lambda name: [] if name == "himeno" else measured[name]))
+
+
+class ReferencePage(unittest.TestCase):
+    def test_every_experiment_has_a_section(self):
+        """Except those that measure nothing without a GPU."""
+        with open(os.path.join(canned.REPOSITORY, "docs", "evaluation-results.md"), encoding="utf-8") as file:
+            sections = [line.removeprefix("### ").rstrip() for line in file if line.startswith("### ")]
+        for one in experiments.EXPERIMENTS:
+            measurements = [experiments.MEASUREMENTS[name] for name in one.measurements]
+            if all(any(need.startswith("gpu:") for need in measurement.needs) for measurement in measurements):
+                continue
+            with self.subTest(one.name):
+                title = one.title + (f" ({one.emulated})" if one.emulated else "")
+                self.assertTrue(title in sections, f'docs/evaluation-results.md has no "{title}": python3 benchmarks/evaluate --markdown')
 
 
 if __name__ == "__main__":
