@@ -8,7 +8,7 @@ PERCENT_PER_MILLION = 1.0
 # Of a run with less than a million calls behind the warm-up: of all its growth. Caches and arenas still fill.
 PERCENT_OF_SHORT_RUN = 25.0
 NOISE_KB = 1024  # the longest message
-LEAST_SAMPLES = 4  # behind the warm-up, of each process that must be judged
+LEAST_SAMPLES = 3  # behind the warm-up, of each process that must be judged
 NOISE_DEVIATIONS = 4  # of the median distance of the samples from their trend
 
 

@@ -47,11 +47,11 @@ class Judge(unittest.TestCase):
             self.assertEqual([one for one, _ in problems(20, lambda i: value + 2 * i, what=what)], [what])
 
     def test_what_was_not_sampled_is_a_problem(self):
-        enough = samples(5, lambda i: 20000)
+        enough = samples(4, lambda i: 20000)
         self.assertEqual(judge.not_judged(enough, ["host"]), [])
         self.assertEqual(judge.not_judged(enough, ["host", "target 1"]),
-                         ["target 1: 0 samples behind the warm-up, 4 are needed to judge growth"])
-        for few in ([], samples(1, lambda i: 20000), samples(4, lambda i: 20000)):
+                         ["target 1: 0 samples behind the warm-up, 3 are needed to judge growth"])
+        for few in ([], samples(1, lambda i: 20000), samples(3, lambda i: 20000)):
             self.assertEqual(len(judge.not_judged(few, ["host"])), 1)
         lost = [*samples(3, lambda i: 20000), *({"calls": i, "processes": {}} for i in range(17))]
         self.assertEqual(len(judge.not_judged(lost, ["host"])), 1)
