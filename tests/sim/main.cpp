@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
          "--expect-failure", how.expected,
          "end well if a seed fails in this way, and badly if none does: what is printed behind the seed, or how it "
          "begins; may be given several times, and other failures do not count then")
-      ->expected(1);
+      ->allow_extra_args(false);
   std::string recorded;
   app.add_option("--record", recorded,
                  "print what is observed of a protocol, as tests/models/protocols/trace.promela has it, for --seed");
