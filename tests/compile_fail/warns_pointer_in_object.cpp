@@ -167,7 +167,9 @@ void captures(std::string_view words, int* p, int k, double d) {
   offload::sync(1, ham::bind(ham::bind([p, d](int x, int y) { return *p + d + x + y; }, 1), 2));            // warns
   offload::sync(1, std::bind(&take<int>, 1));                                                               // warns
   offload::sync(1, std::bind([](int x, int y) { return x + y; }, std::cref(k), std::placeholders::_1), 1);  // warns
+  offload::sync(1, std::bind<long>(&take<int>, 1));                                                         // warns
   offload::sync(1, std::bind(fn<&take<int>>, 1));
+  offload::sync(1, std::bind<long>([d](int x) { return static_cast<long>(d) + x; }, std::placeholders::_1), 1);
   offload::sync(1, ham::pooled(ham::bind([p, d](int x) { return *p + d + x; }, 1)));  // warns
 }
 

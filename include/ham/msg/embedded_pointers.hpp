@@ -165,6 +165,12 @@ requires(made_by_std_bind<Bind<Callable(Bound...)>>) struct pointer_holder_of_ki
     : std::type_identity<
           std::conditional_t<has_pointer_among<member_types<Callable, Bound...>>, Bind<Callable(Bound...)>, void>> {
 };
+template <template <class...> class Bind, class Result, class Callable, class... Bound>
+requires(made_by_std_bind<Bind<Result, Callable(Bound...)>>) struct pointer_holder_of_kind<
+    Bind<Result, Callable(Bound...)>, codec_kind::bitwise>
+    : std::type_identity<std::conditional_t<has_pointer_among<member_types<Callable, Bound...>>,
+                                            Bind<Result, Callable(Bound...)>, void>> {
+};
 template <template <class...> class Bind, class... Parts>
 requires(made_by_std_bind<Bind<Parts...>>) struct pointer_holder_of_kind<Bind<Parts...>, codec_kind::bitwise>
     : std::type_identity<std::conditional_t<has_pointer_among<member_types<Parts...>>, Bind<Parts...>, void>> {

@@ -84,7 +84,7 @@ template <class Rep, class Period>
 }
 
 /// `where`, for calls that future::request_stop reaches also while they run: this_call::stop_token() of their function
-/// tells. A destination with a deadline is one already. Costs such a call eight bytes and an allocation on its node.
+/// tells. A destination with a deadline is one already. Costs such a call eight bytes and two allocations on its node.
 [[nodiscard]] inline destination stoppable(destination where) noexcept {
   if (where.deadline_ns == 0) where.deadline_ns = INT64_MAX;
   return where;
