@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/stop.hpp"
 
 namespace ham::inline v1::detail {
@@ -25,6 +26,9 @@ token_of_next_call::~token_of_next_call() {
   this_thread.next_token = before_;
   this_thread.token_depth = depth_;
 }
+
+owned_answers::owned_answers() noexcept : before_(std::exchange(this_thread.owned_depth, this_thread.depth)) {}
+owned_answers::~owned_answers() { this_thread.owned_depth = before_; }
 
 engine_scope::engine_scope(engine* at) noexcept : before_(set_thread_engine(at)) {}
 engine_scope::~engine_scope() { this_thread.current = before_; }

@@ -15,6 +15,7 @@ class ready_queue;
 
 struct thread_state {
   static constexpr unsigned max_depth = 512;
+  static constexpr unsigned no_depth = ~0U;
 
   engine* current = nullptr;          ///< the engine that the thread works for
   unsigned depth = 0;                 ///< of calls and continuations that it executes, one inside of the other
@@ -32,11 +33,12 @@ struct thread_state {
   unsigned stop_depth = 0;
   const std::stop_token* next_token = nullptr;  ///< of the call that it begins next at `token_depth`
   unsigned token_depth = 0;
-  unsigned polls_left = 0;       ///< for replies alone, before it tries again to poll all endpoints
-  unsigned refusals = 0;         ///< of the receiving lock, while it cannot poll for a reply alone
-  bool polled_alone = false;     ///< for a reply, since it has polled all endpoints
-  std::uint64_t refused_at = 0;  ///< ticks: when it was refused the receiving lock last, and polled alone
-  std::uint64_t polled_at = 0;   ///< ticks: when it last polled for nothing, if it has done nothing since; 0: unknown
+  unsigned owned_depth = no_depth;  ///< at which calls are not settled by their deadlines: see owned_answers
+  unsigned polls_left = 0;          ///< for replies alone, before it tries again to poll all endpoints
+  unsigned refusals = 0;            ///< of the receiving lock, while it cannot poll for a reply alone
+  bool polled_alone = false;        ///< for a reply, since it has polled all endpoints
+  std::uint64_t refused_at = 0;     ///< ticks: when it was refused the receiving lock last, and polled alone
+  std::uint64_t polled_at = 0;  ///< ticks: when it last polled for nothing, if it has done nothing since; 0: unknown
 
   /// Who counts ticks by reading the clock reads it when a call begins.
   void note_polled() noexcept {

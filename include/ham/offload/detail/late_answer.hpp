@@ -9,6 +9,19 @@
 
 namespace ham::inline v1::detail {
 
+/// While it lives, calls of this thread are not settled by their deadlines once they have left; those still bound the
+/// wait for room. Who makes them waits until then, and gives back what comes later.
+class owned_answers {
+ public:
+  owned_answers() noexcept;
+  owned_answers(const owned_answers&) = delete;
+  owned_answers& operator=(const owned_answers&) = delete;
+  ~owned_answers();
+
+ private:
+  unsigned before_;
+};
+
 /// The deadline of a call that was sent does not settle it any more. False: it has settled already.
 bool keep_beyond_deadline(call_slot& slot) noexcept;
 /// Throws the ham::deadline_exceeded of a call to `node` whose answer is given back when it comes.
@@ -26,13 +39,16 @@ auto sync_or_undo_unless(const std::stop_token* token, const destination& to, Un
   const stop_shield own_deadline_only;  // what an answer after that owns could not be given back
   if (token != nullptr && token->stop_requested())
     return offload::detail::future_access::make<result>(stop_link::stopped_slot(engine_for(to), to.node)).get();
-  const token_of_next_call ends_wait(token);
   call_slot* slot = nullptr;
-  if constexpr (plan::valid)
-    slot = plan::send(engine_for(to), to, &slot_value<result>::decode, when_full::wait, callable,
-                      static_cast<Args&&>(args)...);
-  else [[maybe_unused]]
-    typename plan::report error;
+  {
+    const token_of_next_call ends_wait(token);
+    const owned_answers settled_by_answers;
+    if constexpr (plan::valid)
+      slot = plan::send(engine_for(to), to, &slot_value<result>::decode, when_full::wait, callable,
+                        static_cast<Args&&>(args)...);
+    else [[maybe_unused]]
+      typename plan::report error;
+  }
   auto answer = offload::detail::future_access::make<result>(slot);
   if (token != nullptr) stop_link::attach(*slot, *token, offload::when_stopped::after_answer);
   if (to.deadline_ns == 0 || !keep_beyond_deadline(*slot) || wait_slot(*slot, to.deadline_ns)) return answer.get();
