@@ -88,16 +88,34 @@ void replacements::set_locked(node_t number, node_t process, phase now, std::str
 
 /// What has waited is due. mutex_ is held.
 void replacements::release(record& one) noexcept {
-  for (continuation* const what : one.waiting) due_->push(what);
+  for (const record::awaiting& waits : one.waiting) due_->push(waits.what);
   one.waiting.clear();
 }
 
-bool replacements::run_when_decided(node_t number, continuation* what) {
+bool replacements::run_when_decided(node_t number, continuation* what, std::int64_t until_ns) {
   std::lock_guard guard(mutex_);
   const auto found = records_.find(number);
   if (due_ == nullptr || found == records_.end() || found->second.now != phase::restarting) return false;
-  found->second.waiting.push_back(what);
+  found->second.waiting.push_back({what, until_ns});
+  if (until_ns < next_ns()) next_ns_.store(until_ns, std::memory_order_relaxed);
   return true;
+}
+
+void replacements::expire(std::int64_t now_ns) noexcept {
+  if (now_ns < next_ns()) return;
+  std::lock_guard guard(mutex_);
+  std::int64_t next = base::never_ns;
+  for (auto& [number, one] : records_) {
+    std::erase_if(one.waiting, [&](const record::awaiting& waits) {
+      const bool is_due = now_ns >= waits.until_ns;
+      if (is_due)
+        due_->push(waits.what);
+      else
+        next = std::min(next, waits.until_ns);
+      return is_due;
+    });
+  }
+  next_ns_.store(next, std::memory_order_relaxed);
 }
 
 void replacements::forget(node_t number) noexcept {
@@ -151,6 +169,7 @@ void replacements::detach_after_fork() noexcept {
   base::renew(mutex_);
   base::renew(records_);  // another thread may have been changing them
   started_process_ = -1;
+  next_ns_.store(base::never_ns);
   any_.store(false);
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "core/ready_queue.hpp"
 #include "ham/misc/types.hpp"
 
@@ -56,8 +57,12 @@ class replacements {
   [[nodiscard]] std::vector<listed> all() const;
 
   /// True: another process of the number is being started, also if this thread prepares it; `what` is due when that is
-  /// decided. Throws std::bad_alloc.
-  [[nodiscard]] bool run_when_decided(node_t number, continuation* what);
+  /// decided, or at that time. Throws std::bad_alloc.
+  [[nodiscard]] bool run_when_decided(node_t number, continuation* what, std::int64_t until_ns = base::never_ns);
+  /// What has waited until now is due.
+  void expire(std::int64_t now_ns) noexcept;
+  /// When the first one has waited for long enough.
+  [[nodiscard]] std::int64_t next_ns() const noexcept { return next_ns_.load(std::memory_order_relaxed); }
 
   /// Throws std::bad_alloc.
   void set(node_t number, node_t process, phase now, std::string reason = {});
@@ -106,7 +111,11 @@ class replacements {
     phase now = phase::up;
     std::string reason;
     std::vector<node_t> before;  ///< the latest last
-    std::vector<continuation*> waiting;
+    struct awaiting {
+      continuation* what;
+      std::int64_t until_ns;
+    };
+    std::vector<awaiting> waiting;
   };
   [[nodiscard]] node_t number_locked(node_t process) const;
   void set_locked(node_t number, node_t process, phase now, std::string reason);
@@ -120,6 +129,7 @@ class replacements {
   node_t started_number_ = -1;
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> version_{0};
+  std::atomic<std::int64_t> next_ns_{base::never_ns};  ///< or earlier, of one that waits no more
 };
 
 }  // namespace ham::detail

@@ -255,7 +255,7 @@ class engine final : public called_node,
   void end_transfers() noexcept;
   void settle_the_rest();
   [[nodiscard]] std::int64_t next_due_ns() const noexcept {
-    return std::min(calls.next_deadline_ns(), losses.next_ns());
+    return std::min({calls.next_deadline_ns(), losses.next_ns(), numbers.next_ns()});
   }
   void expire(call_slot& slot) noexcept;
   void report_missed(const call_slot& slot) noexcept;

@@ -10,6 +10,7 @@ void engine::expire_deadlines(std::int64_t now) {
   waits.rouse();
   calls.expire(now, settling_alone_with(), [this](call_slot& slot) { expire(slot); });
   losses.expire(now);
+  numbers.expire(now);
   while (const auto late = faults.take_due(now)) {
     if (peers.has(late->from)) receiver_.receive_held(peers[late->from], *late);
   }

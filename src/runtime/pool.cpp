@@ -124,11 +124,7 @@ class repeated_task final : continuation, pool_waiter {
   /// Whether it says that the task has not run, which is true of its last node only.
   [[nodiscard]] bool hides_a_run(const std::exception_ptr& why) const noexcept {
     if (loss_ == nullptr || outcome_of_loss(loss_) == call_outcome::not_run) return false;
-    try {
-      return describe_error(why).outcome == call_outcome::not_run;
-    } catch (const std::bad_alloc&) {
-      return true;
-    }
+    return says_not_run(why);
   }
 
   void move_on(std::exception_ptr why) noexcept {

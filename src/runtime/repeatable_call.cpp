@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <new>
 
+#include "ham/error_info.hpp"
 #include "ham/offload/detail/handle_check.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/stop_with_caller.hpp"
@@ -40,6 +42,14 @@ void note_sent(const call_slot& future, const call_slot& call) noexcept {
 bool is_stopped(const call_slot& future) noexcept {
   const engine* const at = future.owner;
   return at != nullptr && at->repeated.is_stopped(future);
+}
+
+bool says_not_run(const std::exception_ptr& why) noexcept {
+  try {
+    return describe_error(why).outcome == call_outcome::not_run;
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
 }
 
 void unlist_repeated(const call_slot& future) noexcept {

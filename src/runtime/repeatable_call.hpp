@@ -1,6 +1,8 @@
 // Calls that can be sent more than once: of pools, and of retry().
 #pragma once
 
+#include <exception>
+
 #include "ham/offload/detail/pool_calls.hpp"
 
 namespace ham::inline v1::offload::detail {
@@ -17,6 +19,9 @@ void list_repeated(call_slot& future, const repeatable_call& call);
 /// It was sent as `call`, which is stopped if the future was meanwhile.
 void note_sent(const call_slot& future, const call_slot& call) noexcept;
 [[nodiscard]] bool is_stopped(const call_slot& future) noexcept;
+/// Of the error of its last repetition: whether it says that the call has not run, which is true of that one only; or
+/// it cannot be read, for want of memory.
+[[nodiscard]] bool says_not_run(const std::exception_ptr& why) noexcept;
 /// Before it settles.
 void unlist_repeated(const call_slot& future) noexcept;
 

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "core/node_loss.hpp"
 #include "core/replacements.hpp"
 #include "ham/error_info.hpp"
@@ -103,11 +104,7 @@ class retried_call final : ham::detail::continuation {
   [[nodiscard]] bool hides_a_run(const std::exception_ptr& why) const noexcept {
     if (!may_have_run_) return false;
     if (ham::detail::ending_process(why) == call_->node.load(std::memory_order_relaxed)) return true;
-    try {
-      return describe_error(why).outcome == call_outcome::not_run;
-    } catch (const std::bad_alloc&) {
-      return true;
-    }
+    return says_not_run(why);
   }
 
   /// Of the process that it was sent to; not that of a call which the function has made.
@@ -131,7 +128,7 @@ class retried_call final : ham::detail::continuation {
     for (bool sent = false; !sent;) {
       try {
         run = &on_decided;
-        if (at != nullptr && at->numbers.run_when_decided(to_.node, this)) return;
+        if (at != nullptr && waits_for_another(*at)) return;
         run = &on_settled;
         if (at == nullptr || is_stopped(*target_)) {
           fail(loss_);
@@ -149,6 +146,15 @@ class retried_call final : ham::detail::continuation {
       }
     }
     attach(*call_, this);
+  }
+
+  /// Until its deadline; sending fails then.
+  [[nodiscard]] bool waits_for_another(engine& at) {
+    const std::int64_t until_ns = to_.deadline_ns == 0 ? base::never_ns : to_.deadline_ns;
+    if (until_ns != base::never_ns && base::now_ns() >= until_ns) return false;
+    if (!at.numbers.run_when_decided(to_.node, this, until_ns)) return false;
+    if (until_ns != base::never_ns) at.waits.wake_if_asleep();  // not later than then; this may be over by now
+    return true;
   }
 
   /// Whether another process may take the place of one that has died. A context is of one process.

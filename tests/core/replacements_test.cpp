@@ -160,6 +160,31 @@ TEST(replacements, what_waits_for_a_restart_is_due_when_that_is_decided) {
   EXPECT_EQ(due.pop(), &third);
 }
 
+TEST(replacements, what_waits_for_a_restart_is_due_at_a_time_at_the_latest) {
+  detail::ready_queue due;
+  replacements table(&due);
+  detail::continuation patient{[](detail::continuation*) {}}, first = patient, second = patient;
+  EXPECT_EQ(table.next_ns(), base::never_ns);
+  table.set(1, 1, phase::restarting);
+  table.set(2, 2, phase::restarting);
+  EXPECT_TRUE(table.run_when_decided(1, &patient));
+  EXPECT_TRUE(table.run_when_decided(1, &second, 200));
+  EXPECT_TRUE(table.run_when_decided(2, &first, 100));
+  EXPECT_EQ(table.next_ns(), 100);
+  table.expire(99);
+  EXPECT_TRUE(due.empty());
+  table.expire(100);
+  EXPECT_EQ(due.pop(), &first);
+  EXPECT_TRUE(due.empty());
+  EXPECT_EQ(table.next_ns(), 200);
+  table.set(1, 5, phase::up);
+  EXPECT_EQ(due.pop(), &patient);
+  EXPECT_EQ(due.pop(), &second);
+  table.expire(300);
+  EXPECT_TRUE(due.empty());
+  EXPECT_EQ(table.next_ns(), base::never_ns);
+}
+
 TEST(replacements, exact_numbers_are_no_numbers_of_nodes) {
   EXPECT_EQ(detail::without_exact_bit(5 | detail::exact_bit), 5);
   EXPECT_EQ(detail::without_exact_bit(5), 5);

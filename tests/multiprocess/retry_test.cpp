@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -93,6 +94,21 @@ TEST(retry, many_at_once_from_host_and_target) {
   for (int i = 500; i < 1000; ++i) many.push_back(offload::async(offload::retry(1, 5), idempotent(fn<&echo>), i));
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(many[static_cast<std::size_t>(i)].get(), i);
   EXPECT_FALSE(doomed.has_value());
+}
+
+TEST(retry, does_not_wait_for_another_process_beyond_its_deadline) {
+  const scratch_file file;
+  runtime rt(nodes("shm:1"));
+  std::atomic<bool> prepared{false};
+  offload::supervise(1, {.on_respawn = [&](const offload::respawned&) {
+                       while (!prepared.load()) std::this_thread::sleep_for(1ms);
+                     }});
+  auto doomed = offload::async(offload::retry(offload::within(1, 5s), 3), idempotent(fn<&survive>), file.path(), 1);
+  EXPECT_TRUE(doomed.wait_for(60s)) << "it waits for the process that is being prepared";
+  prepared = true;
+  expect_may_have_run([&] { doomed.get(); });
+  EXPECT_EQ(offload::sync(1, fn<&echo>, 5), 5);
+  EXPECT_EQ(file.runs(), 1U);
 }
 
 constexpr int can_be_stopped = 1;
