@@ -64,7 +64,7 @@ class dispatcher {
     continuation_runner& continuations;
     base::own_counters* counters = nullptr;  ///< nullptr: nobody reads them
     /// Functions of the library's own that write down themselves what they execute.
-    std::array<const msg::handler_entry*, 2> observing{};
+    std::array<const msg::handler_entry*, 4> observing{};
   };
   dispatcher(called_node& node, const parts& of) noexcept : node_(node), of_(of) {}
 
@@ -189,7 +189,9 @@ class dispatcher {
   }
   /// Whether a function writes down itself what it executes.
   [[nodiscard]] bool observes_itself(const msg::handler_entry& entry) const noexcept {
-    return (&entry == of_.observing[0] || &entry == of_.observing[1]) && !base::tracing();
+    const auto& by_itself = of_.observing;
+    return (&entry == by_itself[0] || &entry == by_itself[1] || &entry == by_itself[2] || &entry == by_itself[3]) &&
+           !base::tracing();
   }
   static void handle(incoming_call& call) {
     try {

@@ -17,6 +17,7 @@
 #include "msg/pool_thread.hpp"
 #include "runtime/device_polling.hpp"
 #include "runtime/forks.hpp"
+#include "runtime/graph_messages.hpp"
 #include "runtime/node_info.hpp"
 #include "runtime/recording.hpp"
 

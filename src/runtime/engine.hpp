@@ -406,9 +406,9 @@ class engine final : public called_node,
   std::atomic<bool> serving_{false};
 
  public:
-  graph_parts graphs{*this, calls.due()};  ///< its parts of recorded graphs
-  started_groups groups;                   ///< calls of groups that it has made
-  repeated_calls repeated;                 ///< calls that it sends again when their process is lost
+  graph_parts graphs{*this, *this, calls.due()};  ///< its parts of recorded graphs
+  started_groups groups;                          ///< calls of groups that it has made
+  repeated_calls repeated;                        ///< calls that it sends again when their process is lost
 };
 
 /// From a thread of the library's own: the thread that polls settles it, and what waits for it goes on there.

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
+#include "runtime/graph_messages.hpp"
 #include "runtime/graph_replays.hpp"
 #include "runtime/pool_state.hpp"
 

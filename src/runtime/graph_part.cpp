@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/observed_execution.hpp"
-#include "core/peer.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/graph_frame.hpp"
+#include "runtime/graph_messages.hpp"
 #include "runtime/graph_parts.hpp"
-#include "runtime/repeat_polls.hpp"
 
 namespace ham::inline v1::detail {
 
@@ -22,8 +22,6 @@ using offload::detail::part_target;
 using offload::detail::stage_kind;
 
 namespace {
-
-using bytes = std::vector<std::byte>;
 
 [[noreturn, gnu::noinline, gnu::cold]] void throw_no_function(const engine& at, const part_stage& stage) {
   throw call_error("a graph calls function " + std::to_string(stage.key) + " of node " + std::to_string(at.self()) +
@@ -39,7 +37,7 @@ const msg::handler_entry& function_of(const engine& at, const part_stage& stage)
   return *function;
 }
 
-void copy_value(bytes& to, std::span<const std::byte> from) { to.assign(from.begin(), from.end()); }
+void copy_value(std::vector<std::byte>& to, std::span<const std::byte> from) { to.assign(from.begin(), from.end()); }
 
 /// Of each stage of a part: whether it waits for one thing, in a replay and in each further iteration (if at all): the
 /// end of one stage of the part, or the start of the replay. Other messages, which peers may repeat, count nothing down
@@ -78,77 +76,6 @@ struct graph_part::ready_list {
   node_t sending_to = 0;  // the process of the part that a stage's end is told
 };
 
-/// One stage in one frame: takes the result of its call, or the end of its transfer. Who has begun it and who ends it
-/// may be two threads: the second one of them goes on. Most end while their thread begins them, and need not ask.
-class graph_part::stage_run final : public result_sink, public continuation {
- public:
-  enum class phase : std::uint8_t { begun, left, ended, failed };
-
-  stage_run() noexcept : continuation{[](continuation* self) { static_cast<stage_run*>(self)->transferred(); }} {}
-
-  std::byte* begin(std::size_t size) override;
-  void finish() noexcept override { end(phase::ended); }
-  void fail() noexcept override;
-  /// The replay is over, by its deadline, a stop or an error elsewhere.
-  [[nodiscard]] bool stop_requested() const noexcept override;
-  /// The slot of its transfer has settled.
-  void transferred() noexcept;
-  /// It waits for one thing less. True: for nothing, so it may begin, and waits anew for its next iteration.
-  [[nodiscard]] bool count_down() noexcept {
-    std::uint32_t left = pending.load(std::memory_order_relaxed);
-    while (left != 0 && !follows_one &&
-           !pending.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-    }
-    if (left != 1) return false;  // 0: it waited for nothing, and a peer has told the same twice
-    pending.store(what->needs_again, std::memory_order_relaxed);
-    return true;
-  }
-  /// Whether who has begun it goes on with it; else who ends it does.
-  [[nodiscard]] bool ended_meanwhile() noexcept {
-    return now_.exchange(phase::left, std::memory_order_acq_rel) != phase::begun;
-  }
-  [[nodiscard]] bool has_ended() const noexcept { return now_.load(std::memory_order_acquire) != phase::begun; }
-
-  graph_part* part = nullptr;
-  frame* in = nullptr;
-  stage_run* next_ready = nullptr;
-  call_slot* moved = nullptr;
-  std::atomic<std::uint32_t> pending{0};
-  std::uint32_t number = 0;  // within the part
-  const part_stage* what = nullptr;
-  bytes* value = nullptr;           // its own, in the frame
-  const bytes* argument = nullptr;  // its only one, if that is a value of the frame
-  stage_run* only_next = nullptr;   // all that waits for it, if that waits for nothing else
-  bool follows_one = false;         // see stages_behind_one()
-  bool sends_on = false;            // to other parts; the result of a replay never waits
-  const void* beginner = nullptr;   // the thread that has begun it
-  std::atomic<bool> quick{false};   // see observed_execution::next(); its next iteration may begin on another thread
-  bool failed = false;
-  std::shared_ptr<graph_part> kept;  // while another thread ends it
-  bytes payload;                     // of several sources
-  repeat_polls polls;                // of a decision
-  std::atomic<phase> now_{phase::begun};
-
- private:
-  void end(phase how) noexcept {
-    failed = how == phase::failed;
-    if (beginner == base::thread_identity() && now_.load(std::memory_order_relaxed) == phase::begun)
-      now_.store(how, std::memory_order_relaxed);  // the thread that begins it: nobody else reads it yet
-    else if (now_.exchange(how, std::memory_order_acq_rel) == phase::left)
-      part->resume(*this);
-  }
-};
-
-struct graph_part::frame {
-  std::uint32_t replay = 0;          // under the lock of the part, as the next three
-  std::uint32_t users = 0;           // threads, and stages that end on another one
-  bool started = false;              // its start has come
-  bool replaced = false;             // goes with the last user
-  std::atomic<bool> stopped{false};  // no further stage begins
-  std::vector<bytes> values;
-  std::vector<stage_run> stages;
-};
-
 // ---- stages that run
 
 std::byte* graph_part::stage_run::begin(std::size_t size) {
@@ -159,6 +86,7 @@ std::byte* graph_part::stage_run::begin(std::size_t size) {
 bool graph_part::stage_run::stop_requested() const noexcept { return in->stopped.load(std::memory_order_relaxed); }
 
 void graph_part::stage_run::fail() noexcept {
+  end_stop();
   part->report(*in, number, std::current_exception());
   end(phase::failed);
 }
@@ -196,7 +124,7 @@ graph_part::graph_part(engine& at, node_t from, plan what, std::shared_ptr<repla
 graph_part::~graph_part() = default;
 
 std::unique_ptr<graph_part::frame> graph_part::make_frame() {
-  auto made = std::make_unique<frame>();
+  auto made = std::make_unique<frame>(*this);
   made->replay = plan_.before;
   made->values.resize(plan_.values());
   made->stages = std::vector<stage_run>(plan_.stages.size());
@@ -225,20 +153,37 @@ graph_part::stage_run* graph_part::only_behind(frame& of, std::uint32_t stage) c
   return goes_on ? &of.stages[one.next.front()] : nullptr;
 }
 
-void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
+void graph_part::reset(frame& of, std::uint32_t replay, const replay_terms& terms) noexcept {
   of.replay = replay;
   of.started = false;
   of.stopped.store(false, std::memory_order_relaxed);
+  of.terms = terms;
   for (stage_run& one : of.stages) one.pending.store(one.what->needs, std::memory_order_relaxed);
 }
 
 /// The frame of a replay, for a while; nullptr: it is over, or was given up, or `starts` and has started already.
-graph_part::frame* graph_part::enter(std::uint32_t replay, bool starts) noexcept {
-  const std::lock_guard guard(lock_);
-  return enter_locked(replay, starts);
+graph_part::frame* graph_part::enter(std::uint32_t replay, bool starts, const replay_terms& terms) noexcept {
+  frame* given_up = nullptr;
+  frame* in = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    in = enter_locked(replay, starts, terms, given_up);
+  }
+  give_up(given_up);
+  return in;
 }
 
-graph_part::frame* graph_part::enter_locked(std::uint32_t replay, bool starts) noexcept {
+/// Tells functions of a replay that a later one has replaced, if there is one.
+void graph_part::give_up(frame* replaced) noexcept {
+  if (replaced == nullptr) [[likely]]
+    return;
+  replaced->give_up();
+  leave(*replaced);
+}
+
+/// `given_up`: of an earlier replay, whose stages still run. The caller gives it up when it holds the lock no more.
+graph_part::frame* graph_part::enter_locked(std::uint32_t replay, bool starts, const replay_terms& terms,
+                                            frame*& given_up) noexcept {
   std::unique_ptr<frame>& place = frames_[replay & (plan_.frames - 1)];
   const auto later = static_cast<std::int32_t>(replay - place->replay);  // numbers wrap around
   if (later < 0) return nullptr;
@@ -248,13 +193,14 @@ graph_part::frame* graph_part::enter_locked(std::uint32_t replay, bool starts) n
         std::unique_ptr<frame> fresh = make_frame();
         place->stopped.store(true, std::memory_order_relaxed);
         place->replaced = true;
-        static_cast<void>(place.release());  // its last user frees it
+        ++place->users;
+        given_up = place.release();  // its last user frees it
         place = std::move(fresh);
       } catch (const std::bad_alloc&) {
         return nullptr;
       }
     }
-    reset(*place, replay);
+    reset(*place, replay, terms);
   }
   if (place->stopped.load(std::memory_order_relaxed)) return nullptr;
   if (starts && std::exchange(place->started, true)) [[unlikely]]
@@ -279,12 +225,13 @@ void graph_part::leave(frame& of) noexcept {
 
 // ---- what arrives
 
-void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept {
-  if (frame* const in = enter(replay, true)) end(*in, start_in(*in, inputs));
+void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs, const replay_terms& terms) noexcept {
+  if (frame* const in = enter(replay, true, terms)) end(*in, start_in(*in, inputs));
 }
 
-void graph_part::deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept {
-  if (frame* const in = enter(replay)) end(*in, deliver_in(*in, port, value));
+void graph_part::deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value,
+                         const replay_terms& terms) noexcept {
+  if (frame* const in = enter(replay, false, terms)) end(*in, deliver_in(*in, port, value));
 }
 
 graph_part::outcome graph_part::start_in(frame& in, std::span<const std::byte> inputs) noexcept {
@@ -316,9 +263,9 @@ graph_part::outcome graph_part::deliver_in(frame& in, std::uint32_t port, std::s
 }
 
 void graph_part::abort(std::uint32_t replay) noexcept {
-  frame* const in = enter(replay);
+  frame* const in = enter(replay, false, {});
   if (in == nullptr) return;
-  in->stopped.store(true, std::memory_order_relaxed);
+  in->give_up();
   leave(*in);
 }
 
@@ -410,7 +357,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
       case stage_kind::finish: ready.of_replay = {true, gather(stage)}; break;
       case stage_kind::decision:
         stage.polls.poll([&] {
-          if (was_aborted(*stage.in)) stage.in->stopped.store(true, std::memory_order_relaxed);
+          if (was_aborted(*stage.in)) stage.in->give_up();
         });
         if (!plan_.stages[stage.what->entry].targets.empty()) observed.end();  // sending may wait
         break;
@@ -435,6 +382,10 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
     observed.last.emplace(what, &at_.counters);
   }
   observed.stage = &stage;
+  if (stage.in->terms.stoppable) [[unlikely]] {
+    stage.in->execute(stage, call);
+    return;
+  }
   try {
     function.handler(&call);
   } catch (...) {
@@ -442,7 +393,7 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
   }
 }
 
-/// A repeat of stages of this node alone takes in nothing else while it runs.
+/// Stages occupy the thread that executes them, which takes in nothing else.
 bool graph_part::was_aborted(const frame& in) noexcept {
   if (observer_ != nullptr) {
     at_.receive_stops(false);  // of the call that replays it, perhaps
@@ -454,7 +405,7 @@ bool graph_part::was_aborted(const frame& in) noexcept {
 void graph_part::begin_transfer(stage_run& stage) {
   const engine_scope scope(&at_);
   if (!observer_->begin_transfer()) {  // its replay is over
-    stage.in->stopped.store(true, std::memory_order_relaxed);
+    stage.in->give_up();
     stage.finish();
     return;
   }
@@ -531,7 +482,7 @@ void graph_part::fan_out(frame& of, std::uint32_t stage, ready_list& ready) {
     if (to.is_result)
       send_result(at_, plan_.parts[to.part], of.replay, value);
     else
-      send_to_part(at_, plan_.parts[to.part], of.replay, to.port, value);
+      send_to_part(at_, plan_.parts[to.part], of.replay, to.port, value, of.terms);
   }
   count_down(of, ended.next, ready);
 }

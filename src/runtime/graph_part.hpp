@@ -11,11 +11,18 @@
 #include <vector>
 
 #include "base/biased_lock.hpp"
+#include "base/clock.hpp"
 #include "runtime/graph_plan.hpp"
 
 namespace ham::inline v1::detail {
 
 class engine;
+
+/// What the caller of a replay has given it.
+struct replay_terms {
+  bool stoppable = false;  ///< functions that run learn that it is over
+  std::int64_t deadline_ns = base::never_ns;
+};
 
 /// Where the end of replays is told: on the node that has compiled the graph. Nobody holds a lock.
 class replay_observer {
@@ -53,10 +60,11 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   ~graph_part();
 
   /// A replay begins. `inputs`: each with its size, 32 bits, in front.
-  void start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept;
+  void start(std::uint32_t replay, std::span<const std::byte> inputs, const replay_terms& terms = {}) noexcept;
   /// A stage of another part has ended.
-  void deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept;
-  /// No further stage of the replay begins.
+  void deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value,
+               const replay_terms& terms = {}) noexcept;
+  /// No further stage of the replay begins, and functions that run are told if its terms say so.
   void abort(std::uint32_t replay) noexcept;
 
   [[nodiscard]] node_t from() const noexcept { return from_; }
@@ -77,8 +85,10 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   struct ready_list;
   struct executions;
 
-  [[nodiscard]] frame* enter(std::uint32_t replay, bool starts = false) noexcept;
-  [[nodiscard]] frame* enter_locked(std::uint32_t replay, bool starts) noexcept;
+  [[nodiscard]] frame* enter(std::uint32_t replay, bool starts, const replay_terms& terms) noexcept;
+  [[nodiscard]] frame* enter_locked(std::uint32_t replay, bool starts, const replay_terms& terms,
+                                    frame*& given_up) noexcept;
+  void give_up(frame* replaced) noexcept;
   [[nodiscard]] outcome start_in(frame& in, std::span<const std::byte> inputs) noexcept;
   [[nodiscard]] outcome deliver_in(frame& in, std::uint32_t port, std::span<const std::byte> value) noexcept;
   void end(frame& in, const outcome& of) noexcept;
@@ -87,7 +97,7 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   void leave(frame& of) noexcept;
   [[nodiscard]] static frame* leave_locked(frame& of) noexcept;
   static void free(frame* of) noexcept;
-  void reset(frame& of, std::uint32_t replay) noexcept;
+  void reset(frame& of, std::uint32_t replay, const replay_terms& terms) noexcept;
   void count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept;
   [[nodiscard]] outcome run(frame& in, ready_list& ready) noexcept;
   [[nodiscard, gnu::always_inline]] inline stage_run* run_one(stage_run& stage, ready_list& ready,

@@ -1,10 +1,7 @@
-// The parts of graphs that a node has, and what nodes tell each other of replays.
+// The parts of graphs that a node has, and its own graphs.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +9,7 @@
 #include <vector>
 
 #include "base/biased_lock.hpp"
+#include "core/call_stops.hpp"
 #include "core/ready_queue.hpp"
 #include "runtime/graph_part.hpp"
 
@@ -67,7 +65,8 @@ class graph_parts {
  public:
   using address = offload::detail::part_address;
 
-  graph_parts(engine& at, ready_queue& due) noexcept;
+  /// `node`: the engine, as calls that can be stopped see it.
+  graph_parts(engine& at, stopped_node& node, ready_queue& due) noexcept;
   graph_parts(const graph_parts&) = delete;
   graph_parts& operator=(const graph_parts&) = delete;
 
@@ -80,11 +79,14 @@ class graph_parts {
   [[nodiscard]] part_hold hold(std::uint64_t id) noexcept;
   void release(std::uint64_t id) noexcept;
   /// As the functions of a part, of one that is there. Takes the lock as often as hold() and its end do alone.
-  void start(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) noexcept;
-  void deliver(std::uint64_t id, std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept;
+  void start(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs,
+             const replay_terms& terms = {}) noexcept;
+  void deliver(std::uint64_t id, std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value,
+               const replay_terms& terms = {}) noexcept;
   [[nodiscard]] std::size_t installed() const noexcept;
   /// The one of all parts of the node: held for some lines, and while the frame of a replay is made ready.
   [[nodiscard]] base::biased_lock& lock() noexcept { return lock_; }
+  [[nodiscard]] stopped_node& node() const noexcept { return node_; }
 
   // ---- graphs of this node
   void enlist(replay_owner& one);
@@ -120,7 +122,7 @@ class graph_parts {
   };
   friend class part_hold;
   template <class Work>
-  void work_in(std::uint64_t id, std::uint32_t replay, bool starts, Work work) noexcept;
+  void work_in(std::uint64_t id, std::uint32_t replay, bool starts, const replay_terms& terms, Work work) noexcept;
   [[nodiscard]] place* usable(std::uint64_t id) noexcept;
   void let_go(std::uint64_t id) noexcept;
   [[nodiscard]] std::shared_ptr<graph_part> let_go_locked(std::uint64_t id) noexcept;
@@ -130,43 +132,12 @@ class graph_parts {
   }
 
   engine& at_;
+  stopped_node& node_;
   ready_queue& due_;
   mutable base::biased_lock lock_;  ///< guards the places
   std::vector<place> places_;
   std::vector<owner> owners_;  ///< by where results go: there may be many graphs
   std::uint64_t last_;
 };
-
-// ---- to other nodes; they throw what ham::offload::ping does, unless they cannot throw
-
-void send_to_part(engine& at, const offload::detail::part_address& to, std::uint32_t replay, std::uint32_t port,
-                  std::span<const std::byte> value);
-/// The result of a replay, to the node that has compiled the graph. Never waits for room; nothing if the node is gone.
-/// Throws ham::call_error if it is too long.
-void send_result(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
-                 std::span<const std::byte> value);
-/// What begins stages, which are observed one by one.
-[[nodiscard]] std::array<const msg::handler_entry*, 2> stage_messages() noexcept;
-void send_start(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
-                std::span<const std::byte> inputs, std::int64_t deadline_ns);
-void send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;
-/// For a part that executes stages on this thread: receives some of what has arrived, if no other thread does, and
-/// begins nothing of it. True if `from` has sent the abort of this replay.
-[[nodiscard]] bool receive_abort(engine& at, node_t from, std::uint64_t part, std::uint32_t replay) noexcept;
-/// Waits for nothing. False: there is no room now, or the node is gone.
-[[nodiscard]] bool try_send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;
-void send_failure(engine& at, const offload::detail::part_address& to, std::uint32_t replay, std::uint32_t stage,
-                  const std::string& name, const std::exception_ptr& why) noexcept;
-void send_loss(engine& at, const offload::detail::part_address& to, node_t node, const std::string& why) noexcept;
-void send_release(engine& at, const offload::detail::part_address& to) noexcept;
-
-/// Calls `then` if the node answers; if not, its loss is told to all graphs. Nobody holds a lock.
-void probe_node(engine& at, node_t node, std::function<void()> then) noexcept;
-
-/// On every node at once. They throw as offload::async, and what the node throws.
-/// Both throw ham::deadline_exceeded when the deadline passes first (0: there is none), and leave nothing behind then.
-[[nodiscard]] std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes,
-                                                       std::int64_t deadline_ns);
-void install_parts(engine& at, std::span<const offload::detail::part_plan> plans, std::int64_t deadline_ns);
 
 }  // namespace ham::detail

@@ -15,6 +15,7 @@
 #include "ham/offload/stop.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
+#include "runtime/graph_messages.hpp"
 #include "runtime/pool_state.hpp"
 #include "runtime/stop_with_caller.hpp"
 
@@ -67,6 +68,7 @@ struct graph_replays::replay : continuation {
   call_slot* slot = nullptr;  // of its future; nullptr: it has settled
   std::uint32_t number = 0;
   std::int64_t deadline_ns = 0;   // 0: none
+  replay_terms terms;             // for nodes
   bool filling = false;           // a thread gives it its inputs
   std::stop_token token;          // that thread's: ends its wait for room in queues
   std::atomic<bool> sent{false};  // by that thread: nodes may have begun it
@@ -214,6 +216,8 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
       static_cast<void>(to.take(size));
     }
     one.deadline_ns = slot.deadline_ns;
+    one.terms = {how.deadline_ns != 0 || how.token.stop_possible() || this_thread.innermost_stop() != nullptr,
+                 slot.deadline_ns != 0 ? slot.deadline_ns : base::never_ns};
     one.token = how.token;
     if (how.token.stop_possible()) stop_link::attach(slot, how.token, when_stopped::at_once);
     stop_with_caller(at_, slot);
@@ -264,12 +268,12 @@ void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t d
   for (std::size_t part = 1; part < plan_.parts.size(); ++part) {
     if (plan_.parts[part].starting.empty()) continue;
     const token_of_next_call ends_wait(&token);
-    send_start(at_, where.parts[part], number, inputs_for(one, part),
+    send_start(at_, where.parts[part], number, inputs_for(one, part), one.terms,
                deadline_ns == 0 && token.stop_possible() ? base::never_ns : deadline_ns);
     begun = true;
     if (token.stop_requested()) std::rethrow_exception(stopped_replay(call_outcome::may_have_run));
   }
-  if (!plan_.parts.front().starting.empty()) where.own->start(number, inputs_for(one, 0));
+  if (!plan_.parts.front().starting.empty()) where.own->start(number, inputs_for(one, 0), one.terms);
 }
 
 /// What the start of a part brings: mostly all of them.
@@ -420,11 +424,20 @@ void graph_replays::announce_stop(std::uint32_t number) noexcept {
   at_.waits.unlock();
 }
 
+bool graph_replays::is_late(const replay& one) noexcept {
+  const std::int64_t deadline_ns = one.slot->deadline_ns;
+  return deadline_ns != 0 && base::now_ns() >= deadline_ns;
+}
+
 /// Of a replay that no node was told of no node has a result: abandon() knows of errors only.
 void graph_replays::settle(std::uint32_t number, std::span<const std::byte> value) noexcept {
   replay* const one = find(number);
   if (one == nullptr || !one->sent.load(std::memory_order_acquire)) return;
   call_slot& slot = *one->slot;
+  if (is_late(*one)) {  // functions may have ended because they were told
+    fail(*one, made_or_no_memory([] { return late_replay(call_outcome::may_have_run); }));
+    return;
+  }
   try {
     msg::reader from(value);
     decode_(slot, from);
@@ -480,7 +493,9 @@ void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, 
                                                where, why));
   });
   locked([&] {
-    if (replay* const one = find(replay_number)) fail(*one, error);
+    replay* const one = find(replay_number);
+    if (one != nullptr)
+      fail(*one, is_late(*one) ? made_or_no_memory([] { return late_replay(call_outcome::may_have_run); }) : error);
   });
 }
 

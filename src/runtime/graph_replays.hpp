@@ -93,6 +93,7 @@ class graph_replays final : public replay_observer,
   void wake_waiting() noexcept;
   void forget(replay& one) noexcept;
   void settle(std::uint32_t number, std::span<const std::byte> value) noexcept;
+  [[nodiscard]] static bool is_late(const replay& one) noexcept;
   void fail(replay& one, std::exception_ptr why) noexcept;
   void fail_all(const std::exception_ptr& why) noexcept;
   void abort(replay& one) noexcept;

@@ -51,6 +51,49 @@ TEST(graph, results_go_from_process_to_process) {
   for (int i = 0; i < 1000; ++i) ASSERT_EQ((*over.step)(i, no_victim).get(), i + 3);
 }
 
+std::atomic<int> told{0};
+/// Polls until it is stopped, or a gate is opened.
+int poll_for_stop(int value, offload::buffer_ptr<int> gate) {
+  __atomic_store_n((gate + 1).get(), 1, __ATOMIC_RELEASE);
+  const auto stop = this_call::stop_token();
+  while (!stop.stop_requested() && __atomic_load_n(gate.get(), __ATOMIC_ACQUIRE) == 0) {
+  }
+  if (stop.stop_requested()) ++told;
+  return value;
+}
+int told_here() { return told.load(); }
+
+/// A stop, and a deadline, of a replay are seen by the function that runs, on the node that the replay starts on and
+/// behind another one.
+TEST(graph, functions_of_stages_see_a_stop) {
+  runtime rt(nodes("shm:2"));
+  for (const node_t before : {1, 2}) {
+    offload::buffer<int> gate(1, 2);
+    const std::vector<int> shut{0, 0};
+    offload::graph g;
+    const auto first = g.call(before, fn<&pass>, g.input<int>(), 0, no_victim);
+    auto step = g.compile(g.call(1, fn<&poll_for_stop>, first, gate.ptr()));
+    const int already = offload::sync(1, fn<&told_here>);
+
+    offload::put_sync(shut.data(), gate.ptr(), 2);
+    auto stopped = step.stoppable()(1);
+    std::vector<int> now{0, 0};
+    while (now[1] == 0) offload::get_sync(gate.ptr(), now.data(), 2);
+    EXPECT_TRUE(stopped.request_stop());
+    EXPECT_THROW(stopped.get(), operation_cancelled);
+    EXPECT_EQ(offload::sync(1, fn<&told_here>), already + 1);
+
+    offload::put_sync(shut.data(), gate.ptr(), 2);
+    try {
+      EXPECT_EQ(step.within(50ms)(1).get(), 2) << "the function has seen it, and answered, before this node has";
+    } catch (const deadline_exceeded&) {
+    }
+    const int in_all = offload::sync(1, fn<&told_here>);
+    offload::get_sync(gate.ptr(), now.data(), 2);
+    EXPECT_EQ(in_all, already + (now[1] != 0 ? 2 : 1)) << "or it has not begun";
+  }
+}
+
 TEST(graph, death_at_each_stage_settles_the_replay_once_and_leaves_the_graph_usable) {
   runtime rt(nodes("shm:3"));
   for (node_t node = 1; node <= 3; ++node) offload::supervise(node, often);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <numeric>
@@ -32,6 +33,24 @@ inline int until_stopped() {
   while (std::chrono::steady_clock::now() < until)
     if (stop.stop_requested()) return 7;
   return -1;
+}
+struct stage_ends {
+  std::atomic<int> begun{0};
+  std::atomic<int> stopped{0};
+};
+inline stage_ends& stage_ends_here() {
+  static stage_ends of_this_process;
+  return of_this_process;
+}
+inline int stage_until_stopped(int value) {
+  ++stage_ends_here().begun;
+  if (until_stopped() == 7) ++stage_ends_here().stopped;
+  return value;
+}
+/// How many stages have run here, or -1: not all of them were stopped.
+inline int stopped_stages() {
+  const stage_ends& ends = stage_ends_here();
+  return ends.begun == ends.stopped ? ends.begun.load() : -1;
 }
 inline int stopped_there(node_t node) { return offload::sync(node, fn<&until_stopped>); }
 inline std::int64_t time_left() {
@@ -135,6 +154,33 @@ inline void expect_stopped_transfers(const std::vector<node_t>& targets) {
   }
 }
 
+/// Functions that run see the end of their replay, on the node that it starts on and behind another one.
+inline void expect_stopped_stages(const std::vector<node_t>& targets) {
+  for (const node_t before : {targets.back(), targets.front()}) {
+    offload::graph g;
+    const auto first = g.call(before, fn<&refuse_negative>, g.input<int>());
+    auto step = g.compile(g.call(targets.back(), fn<&stage_until_stopped>, first));
+    const int at_first = offload::sync(targets.back(), fn<&stopped_stages>);
+    int now = at_first;
+    for (int ms = 1; ms < 60'000 && now == at_first; ms *= 2) {  // on a loaded machine it may not have begun
+      const std::string end = end_of(step.within(std::chrono::milliseconds(ms))(1));
+      EXPECT_TRUE(end == "1" || end.starts_with("late")) << end;
+      now = offload::sync(targets.back(), fn<&stopped_stages>);
+    }
+    EXPECT_GT(now, at_first);
+    for (int ms = 1; ms < 60'000; ms *= 2) {
+      const int last = now;
+      auto running = step.stoppable()(1);
+      EXPECT_FALSE(running.wait_for(std::chrono::milliseconds(ms)));  // this node may be what brings targets together
+      running.request_stop();
+      EXPECT_EQ(end_of(std::move(running)), "may have run");
+      now = offload::sync(targets.back(), fn<&stopped_stages>);
+      if (now != last) break;
+    }
+    EXPECT_GT(now, at_first + 1);
+  }
+}
+
 inline void expect_graphs(const std::vector<node_t>& targets) {
   const double put_by_a_stage = 2.5;
   const offload::buffer<double> memory(targets.back(), 1);
@@ -169,6 +215,7 @@ inline void expect_graphs(const std::vector<node_t>& targets) {
   auto stored = moving.put(&put_by_a_stage, memory.ptr(), 1);
   auto seen = moving.call(targets.back(), fn<&first_of>, memory.ptr()).after(stored);
   EXPECT_EQ(moving.compile(seen)().get(), 2.5);
+  expect_stopped_stages(targets);
 }
 
 inline void expect_pools(const std::vector<node_t>& targets) {

@@ -84,18 +84,20 @@ class compiled_graph {
   }
 
   /// step.within(10ms)(inputs...): a replay with a deadline from now, which also bounds the wait for room. When it
-  /// passes, the future fails with ham::deadline_exceeded, and stages that have not begun do not run. The range of a
-  /// put or get that has begun is in use still, at the longest until the graph has gone.
+  /// passes, the future fails with ham::deadline_exceeded, stages that have not begun do not run, and those that run
+  /// see it in this_call::stop_token(). The range of a put or get that has begun is in use still, at the longest until
+  /// the graph has gone.
   template <class Rep, class Period>
   [[nodiscard]] bounded within(std::chrono::duration<Rep, Period> time, std::stop_token token = {}) {
     const std::int64_t deadline_ns = detail::time_from_now(time);
     return {*this, {deadline_ns == INT64_MAX ? 0 : deadline_ns, std::move(token), detail::when_full::wait}};
   }
-  /// step.stoppable(token)(inputs...): a stop of the token is one of the replay, also while that waits for room. Nodes
+  /// step.stoppable(token)(inputs...): a stop of the token, or of the future, is one of the replay, also while that
+  /// waits for room; this_call::stop_token() tells functions that run, and what they call is stopped with them. Nodes
   /// to which the queue is full are told when this one makes progress next. Ranges of transfers that have begun are in
-  /// use still, as after a deadline.
-  [[nodiscard]] bounded stoppable(std::stop_token token) {
-    return {*this, {0, std::move(token), detail::when_full::wait}};
+  /// use still, as after a deadline. Costs each stage two allocations on its node.
+  [[nodiscard]] bounded stoppable(std::stop_token token = {}) {
+    return {*this, {INT64_MAX, std::move(token), detail::when_full::wait}};
   }
 
   /// Replays that have not settled.

@@ -80,7 +80,7 @@ inline constexpr bool encoded_alike<std::vector<Element, Allocator>, std::span<c
 // ---- replays
 
 struct replay_options {
-  std::int64_t deadline_ns = 0;  ///< on steady_clock; 0: none
+  std::int64_t deadline_ns = 0;  ///< on steady_clock; 0: none; INT64_MAX: none, and functions are told of a stop
   std::stop_token token{};
   when_full policy = when_full::wait;
 };
