@@ -55,7 +55,7 @@ void supervisor::on_lost(node_t process, const std::string& why) noexcept {
   const auto found = std::ranges::find_if(nodes_, [&](const auto& one) { return one.second.process == process; });
   if (ending_ || found == nodes_.end() || found->second.due || found->second.restarting) return;
   try {
-    add_reason(found->second.reasons, why);
+    if (!std::exchange(found->second.hung, false)) add_reason(found->second.reasons, why);
     host_.numbers.set(found->first, process, phase::restarting);
   } catch (const std::bad_alloc&) {  // calls fail meanwhile
   }

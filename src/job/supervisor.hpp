@@ -69,6 +69,7 @@ class supervisor final : private report_listener {
     std::deque<std::int64_t> restarts;  ///< when, of those within the time that counts
     std::deque<std::string> reasons;    ///< of ends, the latest last
     hang_watch hang;
+    bool hung = false;  ///< why its process ends is among the reasons already
     bool due = false;
     bool restarting = false;  ///< there is no process that its loss would tell of
     bool working = false;     ///< the thread is at it

@@ -32,7 +32,6 @@ void supervisor::check_for_hangs() {
   }
   for (const hanging& one : find_hanging()) {
     base::log("job", base::log_level::warning, "node %d hangs: %s; its process is ended", one.number, one.why.c_str());
-    note_end(one.number, "it hung: " + one.why);
     host_.locked([&] { host_.reports.add(offload::event_kind::hang, one.number, one.why); });
     host_.end_hanging(one.process, "it hung: " + one.why);
   }
@@ -56,6 +55,8 @@ std::vector<supervisor::hanging> supervisor::find_hanging() {
                                    ? std::string("a call")
                                    : msg::handler_table::local().pretty_name(slot->function->key());
       found.push_back({number, one.process, "no answer to " + name + " for " + seconds_of(one.how->hang_after) + " s"});
+      add_reason(one.reasons, "it hung: " + found.back().why);
+      one.hung = true;
     }
   });
   return found;

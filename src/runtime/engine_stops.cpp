@@ -128,12 +128,17 @@ void engine::kill(const call_slot& slot) const {
         "no process can be ended for this future (it is of no single call, but of a group, a graph, retry(), a task "
         "of a pool that may be repeated, a transfer, or then()); kill_call() takes the future of a call to a node");
   const node_t node = slot.node.load(std::memory_order_relaxed);
+  if (owner == nullptr)
+    throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
+                     std::to_string(self_) +
+                     " (it is this process, of which the nodes of this job are threads); use targets that are "
+                     "processes, such as HAM_NODES=shm:1, or ask the call to stop by request_stop()");
   const std::int64_t process = node == self_ ? -1 : transports_.peer_pid(node);
   if (!is_own_child(process)) {
     if (process > 0 && base::confirms_end(static_cast<pid_t>(process), std::chrono::microseconds(0))) return;
-    throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
-                     std::to_string(self_) +
-                     " (only targets that this node has started on this machine can); remove_node ends others");
+    throw call_error(
+        "the process of node " + std::to_string(node) + " cannot be ended by node " + std::to_string(self_) +
+        " (only targets that this node has started on this machine can); remove_node, called by the host, ends others");
   }
   if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)
     throw std::system_error(errno, std::generic_category(), "kill of node " + std::to_string(node));

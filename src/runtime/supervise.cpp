@@ -14,7 +14,9 @@ namespace ham::inline v1::offload {
 void supervise(node_number node, supervision how) {
   ham::detail::job* const ours = ham::detail::current().owner;
   if (ours == nullptr)
-    throw config_error("the nodes of this job cannot be supervised (they are threads of one process, and end with it)");
+    throw config_error(
+        "the nodes of this job cannot be supervised (they are threads of one process, and end with it); "
+        "use targets that are processes, such as HAM_NODES=shm:1");
   ours->supervise(node, std::move(how));
 }
 
