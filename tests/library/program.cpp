@@ -1,4 +1,4 @@
-// Loads libraries on nodes while its job runs: program LIBRARY NODES [WORKER]. Prints what went wrong.
+// Loads libraries on nodes while its job runs: program LIBRARY (NODES | over KIND | ranks). Prints what went wrong.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -12,6 +12,7 @@
 #include "ham/offload.hpp"
 #include "ham/offload/library.hpp"
 #include "ham/offload/supervise.hpp"
+#include "multiprocess/target_kinds.hpp"
 
 using namespace ham;
 
@@ -92,7 +93,7 @@ void check_restart(const std::string& path, int (*scale)(int), void (*begin_wait
   EXPECT(scale(1) == 0);
 }
 
-void check(const std::string& path, bool has_worker) {
+void check(const std::string& path, bool has_worker, bool restarts) {
   EXPECT(offload::load_library(0, path).functions().size() == 4);
   void* const here = ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   auto* const scale = function_of<int(int)>(here, "test_scale");
@@ -143,18 +144,57 @@ void check(const std::string& path, bool has_worker) {
   check_threads(path, scale);
   if (has_worker) return;
   EXPECT(offload::sync(1, fn<&load_on_host>, path).find("only the host may") != std::string::npos);
-  check_restart(path, scale, begin_waiting, end_waiting);
+  if (restarts) check_restart(path, scale, begin_waiting, end_waiting);
+}
+
+/// Nodes of one process have what one of them has loaded.
+void check_threads_of_one_process(const std::string& path) {
+  const offload::library on_1 = offload::load_library(1, path);
+  EXPECT(on_1.functions().size() == 4);
+  void* const here = ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  auto* const scale = function_of<int(int)>(here, "test_scale");
+  EXPECT(scale(0) == 1);
+  EXPECT(scale(1) == 1);
+  EXPECT(scale(2) == 1);
+  EXPECT(offload::load_library(2, path).number() == on_1.number());
+  offload::unload_library(on_1);
+  EXPECT(scale(2) == 1);  // this process has it by dlopen
+}
+
+int result() {
+  std::printf("%d problems\n", problems);
+  return problems == 0 ? 0 : 1;
+}
+
+/// On two targets of a kind.
+int check_over(const std::string& path, const std::string& kind) {
+  const auto* const found = std::find_if(test::target_kinds.begin(), test::target_kinds.end(),
+                                         [&](const auto& one) { return one.name == kind; });
+  if (found == test::target_kinds.end()) return 2;
+  test::job_of_kind targets(*found);
+  if (const std::string why = targets.why_not(); !why.empty()) {
+    std::printf("skipped: %s\n", why.c_str());
+    return 77;
+  }
+  const runtime job(targets.options(2));
+  if (targets.has_threads())
+    check_threads_of_one_process(path);
+  else
+    check(path, false, true);
+  return result();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (std::getenv("HAM_TARGET") != nullptr) const runtime target(argc, argv);
+  if (std::getenv("HAM_TEST_SCENARIO") != nullptr) return test::serve();
   if (argc < 3) return 2;
+  const std::string nodes = argv[2];
+  if (nodes == "over") return check_over(argv[1], argv[3]);
   runtime_options options;
-  options.nodes = argv[2];
+  if (nodes != "ranks") options.nodes = nodes;
   const runtime job(options);
-  check(argv[1], std::string(argv[2]).find("exec:") != std::string::npos);
-  std::printf("%d problems\n", problems);
-  return problems == 0 ? 0 : 1;
+  check(argv[1], nodes.find("ham-worker") != std::string::npos, nodes != "ranks");
+  return result();
 }

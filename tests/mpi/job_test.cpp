@@ -16,6 +16,7 @@
 #include "ham/offload.hpp"
 #include "ham/offload/group.hpp"
 #include "offload/block_crossing.hpp"
+#include "offload/job_verbs.hpp"
 #include "offload/richer_calls.hpp"
 
 using namespace ham;
@@ -70,6 +71,27 @@ TEST(job, ranks_cannot_be_supervised_and_the_error_says_why) {
       EXPECT_NE(said.find("+restart"), std::string::npos) << said;
     }
     EXPECT_EQ(offload::sync(node, fn<&add>, 1, 2), 3);
+  }
+}
+
+std::vector<node_t> ranks() {
+  std::vector<node_t> all;
+  for (node_t node = 1; node < nodes(); ++node) all.push_back(node);
+  return all;
+}
+
+TEST(job, event_loops_continuations_and_events_are_as_over_other_transports) {
+  test::job_verbs::expect_all_but_deaths(ranks());
+}
+
+TEST(job, calls_of_ranks_are_not_killed_and_the_error_says_why) {
+  for (const node_t node : ranks()) {
+    test::job_verbs::expect_not_killed(node, [&](const std::string& why) {
+      EXPECT_EQ(why.find("the process of node " + std::to_string(node) + " cannot be ended by node 0 (only targets"),
+                0U)
+          << why;
+      EXPECT_NE(why.find("; remove_node"), std::string::npos) << why;
+    });
   }
 }
 
@@ -178,6 +200,25 @@ TEST(job, the_host_adds_targets_of_its_own_machine) {
   EXPECT_EQ(offload::sync(1, fn<&add_at>, fresh, 1, 1), 2) << "through the host";
   EXPECT_EQ(offload::sync(fresh, fn<&add_at>, 1, 1, 1), 2) << "through the host";
   EXPECT_EQ(offload::sync(1, fn<&add_at>, 0, 1, 1), 2);
+  offload::remove_node(fresh);
+}
+
+TEST(job, what_is_added_and_removed_is_told) {
+  const test::job_verbs::told_events told;
+  const node_t fresh = offload::add_node("shm:1");
+  EXPECT_EQ(told.first(offload::event_kind::joined, fresh).node, fresh);
+  offload::remove_node(fresh);
+  EXPECT_TRUE(told.first(offload::event_kind::lost, fresh).orderly);
+}
+
+TEST(job, a_target_beside_the_ranks_that_hangs_is_replaced) {
+  const node_t fresh = offload::add_node("shm:1");
+  const test::job_verbs::told_events told;
+  offload::supervise(fresh, {.hang_after = std::chrono::seconds(1)});
+  const pid_t before = offload::sync(fresh, fn<&my_pid>);
+  EXPECT_THROW(offload::sync(fresh, fn<&test::job_verbs::hang>), node_failure);
+  EXPECT_NE(offload::sync(fresh, fn<&my_pid>), before);
+  EXPECT_NE(told.first(offload::event_kind::hang, fresh).reason.find("no answer to "), std::string::npos);
   offload::remove_node(fresh);
 }
 

@@ -4,11 +4,10 @@
 // timeout: 300
 #include <csignal>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "offload/richer_calls.hpp"
-#include "tcp_server.hpp"
+#include "target_kinds.hpp"
 
 using namespace ham;
 using namespace ham::test;
@@ -24,36 +23,16 @@ node_t die_once(const std::string& file) {
   return offload::number_of(offload::this_node());
 }
 
-class richer_calls_over : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (std::string(GetParam()).starts_with("ve") && std::getenv("HAM_VEO_LIBRARY") == nullptr)
-      GTEST_SKIP() << "HAM_VEO_LIBRARY names no VEO library";
-  }
-  runtime_options job() {
-    const std::string kind = GetParam();
-    std::string list = kind;
-    if (kind == "exec") list = "exec:" + std::filesystem::read_symlink("/proc/self/exe").string() + "*2";
-    if (kind == "tcp") list = first_.emplace("", 8).nodes() + "," + second_.emplace("", 8).nodes();
-    runtime_options options = nodes(list);
-    if (kind == "tcp") options.tcp_security = "off";
-    return options;
-  }
-
- private:
-  std::optional<server> first_;
-  std::optional<server> second_;
-};
+class richer_calls_over : public over_every_kind {};
 
 TEST_P(richer_calls_over, do_what_they_promise) {
-  const runtime rt(job());
+  const runtime rt(job.options(2));
   ham::test::richer_calls::expect_all();
 }
 
 TEST_P(richer_calls_over, are_repeated_when_a_process_has_died) {
-  const std::string kind = GetParam();
-  if (kind.starts_with("ve") || kind.starts_with("loopback")) GTEST_SKIP() << kind << " cannot be supervised";
-  const runtime rt(job());
+  if (job.has_threads()) GTEST_SKIP() << "threads do not die (supervise_media_test: the error)";
+  const runtime rt(job.options(2));
   offload::supervise(1);
   const std::string file = token_file();
   std::ofstream(file) << "once\n";
@@ -61,13 +40,7 @@ TEST_P(richer_calls_over, are_repeated_when_a_process_has_died) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-INSTANTIATE_TEST_SUITE_P(all, richer_calls_over,
-                         testing::Values("loopback:2", "shm:2", "exec", "emulated:2", "emulated:2/initiator=host",
-                                         "tcp", "veo:2", "vedma:2"),
-                         [](const auto& one) {
-                           const std::string text = one.param;
-                           return text.substr(0, text.find(':')) + (text.find('/') == text.npos ? "" : "_by_host");
-                         });
+INSTANTIATE_TEST_SUITE_P(all, richer_calls_over, testing::ValuesIn(target_kinds), kind_name);
 
 }  // namespace
 

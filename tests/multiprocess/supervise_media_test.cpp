@@ -1,14 +1,13 @@
-// Supervision of targets of every kind: those that this program starts, those of another program, behind an emulated
-// link, and of a waiting program; and what cannot be started again is an error that says why.
+// Supervision of targets of every kind that this machine can have; and what cannot be started again is an error that
+// says why. Ranks of MPI: tests/mpi/job_test.cpp.
 // link: ham::ham
+// timeout: 300
 // env: HAM_LOG=error
 #include <csignal>
-#include <filesystem>
 #include <optional>
 #include <string>
 
-#include "support.hpp"
-#include "tcp_server.hpp"
+#include "target_kinds.hpp"
 
 using namespace ham;
 using namespace ham::test;
@@ -30,25 +29,33 @@ void end_process_of(node_t node) {
   EXPECT_THROW(doomed.get(), node_failure);
 }
 
-class supervised_over : public testing::TestWithParam<const char*> {
- protected:
-  /// One target of the kind, and one of shared memory.
-  runtime_options job(const std::string& behind_the_first = "") {
-    const std::string kind = GetParam();
-    std::string first = kind;
-    if (kind == "exec") first = "exec:" + std::filesystem::read_symlink("/proc/self/exe").string();
-    if (kind == "tcp") first = server_.emplace("", 8).nodes();
-    runtime_options options = nodes(first + behind_the_first + ",shm:1");
-    if (kind == "tcp") options.tcp_security = "off";
-    return options;
+std::string refusal_of(node_t node) {
+  try {
+    offload::supervise(node);
+  } catch (const config_error& why) {
+    return why.what();
   }
+  return "it is supervised";
+}
+void expect_said(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text << "\ndoes not say: " << part;
+}
 
- private:
-  std::optional<server> server_;
+/// One target of the kind, and one of shared memory.
+class supervised_over : public over_every_kind {
+ protected:
+  runtime_options job_with(const std::string& behind_the_first = "") {
+    return job.options(job.targets(1, behind_the_first) + ",shm:1");
+  }
 };
 
 TEST_P(supervised_over, processes_take_the_number_one_after_the_other) {
-  runtime rt(job());
+  if (job.has_threads()) {
+    const runtime rt(job.options(1));
+    expect_said(refusal_of(1), "(they are threads of one process, and end with it); use targets that are processes");
+    return;
+  }
+  runtime rt(job_with());
   offload::supervise(1, {.on_respawn = [](const offload::respawned& fresh) {
                        offload::sync(fresh.node, fn<&set_state_here>, "epoch " + std::to_string(fresh.epoch));
                      }});
@@ -71,7 +78,16 @@ TEST_P(supervised_over, processes_take_the_number_one_after_the_other) {
 }
 
 TEST_P(supervised_over, the_list_of_nodes_may_ask_for_it) {
-  runtime rt(job("+restart"));
+  if (job.has_threads()) {
+    try {
+      const runtime rt(job.options(job.targets(1, "+restart")));
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const config_error& why) {
+      expect_said(why.what(), "+restart is for processes: threads of this one end with it");
+    }
+    return;
+  }
+  runtime rt(job_with("+restart"));
   const pid_t before = offload::sync(1, fn<&pid_here>);
   end_process_of(1);
   EXPECT_NE(offload::sync(1, fn<&pid_here>), before);
@@ -79,20 +95,7 @@ TEST_P(supervised_over, the_list_of_nodes_may_ask_for_it) {
   EXPECT_THROW(offload::sync(2, fn<&pid_here>), node_failure) << "of the group before only";
 }
 
-INSTANTIATE_TEST_SUITE_P(all, supervised_over, testing::Values("shm:1", "exec", "emulated:1", "tcp"),
-                         [](const auto& one) { return std::string(one.param).substr(0, 3); });
-
-std::string refusal_of(node_t node) {
-  try {
-    offload::supervise(node);
-  } catch (const config_error& why) {
-    return why.what();
-  }
-  return "it is supervised";
-}
-void expect_said(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text << "\ndoes not say: " << part;
-}
+INSTANTIATE_TEST_SUITE_P(all, supervised_over, testing::ValuesIn(target_kinds), kind_name);
 
 TEST(not_supervised, are_targets_that_a_waiting_program_has_started_nor_that_program) {
   const server waiting("");
