@@ -60,10 +60,11 @@ namespace ham::inline v1::bench {
 [[nodiscard]] report run_pool(const settings& how);
 
 /// From request_stop() to the answer of a function that polls its stop token, over shared memory and tcp, beside an
-/// empty call; what a poll costs.
+/// empty call; what a poll costs. Empty calls that nothing can stop, before and after calls with stops, beside a
+/// bounced cache line; what a deadline or a token adds to a call.
 [[nodiscard]] report run_stops(const settings& how);
 
-/// Empty calls made as senders, beside the same calls made with async.
+/// Empty calls made as senders, beside the same calls made with async; what they allocate.
 [[nodiscard]] report run_senders(const settings& how);
 
 /// From kill -9 of a supervised target to the first answer of its successor, 143 times a round; what the host holds
@@ -72,8 +73,8 @@ namespace ham::inline v1::bench {
 
 /// One call for 1 to 256 targets along the tree of a group, beside one call to each; who sends how many messages.
 [[nodiscard]] report run_groups(const settings& how);
-/// Replays of recorded graphs - dependent calls on one target and over two, a repeat, conjugate gradients - beside the
-/// same calls made by the host; how many messages the host sends for a solve.
+/// Replays of recorded graphs - dependent calls on one target and over 2 to 8, a repeat, conjugate gradients - beside
+/// the same calls made by the host; messages and allocations of a replay, messages of the host for a solve.
 [[nodiscard]] report run_graphs(const settings& how);
 
 /// Empty calls in jobs that are traced to a file, beside such in jobs that are not.

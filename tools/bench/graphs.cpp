@@ -1,10 +1,13 @@
 // ham-bench graphs: replays of recorded graphs, beside the calls that they take the place of.
 #include "benchmarks.hpp"
 
+#include "allocations.hpp"
+#include "chain_targets.hpp"
 #include "conjugate_gradients.hpp"
 
 #include <ham/offload/graph.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,13 +48,14 @@ replay loop_on(node_t target) {
 }
 
 struct contest {
-  const char* name;
-  const char* floor;
+  std::string name;
+  std::string floor;
   double limit;  ///< 0: no bar
   std::function<void()> by_graph;
   std::function<void()> by_host;
   std::size_t group = block_plan{}.group;
   paired_rounds rounds{};
+  double allocations = 0;  ///< of all nodes, for a replay
 };
 
 void add_row(table& to, const contest& what, report& result) {
@@ -59,10 +63,10 @@ void add_row(table& to, const contest& what, report& result) {
   auto& row = to.rows.emplace_back();
   row.emplace_back(what.name);
   add_median(row, cost, 1000, 3);
-  row.insert(row.end(), {{what.floor}, {cost.floor / 1000, 3}, {cost.median_of_ratios, 3}});
+  row.insert(row.end(), {{what.floor}, {cost.floor / 1000, 3}, {cost.median_of_ratios, 3}, {what.allocations, 2}});
   if (what.limit == 0) return;
   result.bars.push_back(
-      {std::string(what.name) + " / " + what.floor, cost.median_of_ratios, bar::direction::at_most, what.limit, ""});
+      {what.name + " / " + what.floor, cost.median_of_ratios, bar::direction::at_most, what.limit, ""});
 }
 
 void call_one_by_one(int targets, int length) {
@@ -98,6 +102,38 @@ std::uint64_t messages_of_host(What what) {
   return offload::stats().calls_sent - before;
 }
 
+std::uint64_t graph_messages_sent() { return offload::stats().calls_sent; }
+
+/// What the targets 1 to `targets` have sent. They send nothing for this question.
+std::uint64_t graph_messages_of_targets(int targets) {
+  std::uint64_t sum = 0;
+  for (node_t node = 1; node <= targets; ++node) sum += offload::sync(node, fn<&graph_messages_sent>);
+  return sum;
+}
+
+/// Of a chain each message waits for the one before: all of them are on the critical path.
+void add_chain_messages(report& result, const std::vector<std::pair<int, replay*>>& chains) {
+  constexpr std::uint64_t replays = 100;
+  table found{"messages of a replay of 8 dependent calls, each of which waits for the one before",
+              {"over", "by the host", "by targets", "with the result"},
+              {}};
+  for (const auto& [targets, chain] : chains) {
+    const std::uint64_t before = graph_messages_of_targets(targets);
+    const std::uint64_t by_host = messages_of_host([replay = chain] {
+      for (std::uint64_t i = 0; i < replays; ++i) static_cast<void>((*replay)(0).get());
+    });
+    const std::uint64_t by_targets = graph_messages_of_targets(targets) - before;
+    constexpr std::uint64_t result_message = 1;  // which is not counted as one that is sent
+    const double all = static_cast<double>(by_host + by_targets) / replays + result_message;
+    const std::string over = std::to_string(targets) + (targets == 1 ? " target" : " targets");
+    found.rows.push_back(
+        {over, {static_cast<double>(by_host) / replays, 2}, {static_cast<double>(by_targets) / replays, 2}, {all, 2}});
+    result.bars.push_back({"messages one behind the other, 8 calls over " + over, all, bar::direction::at_most,
+                           targets == 1 ? 2. : stages + 1., ""});
+  }
+  result.tables.push_back(std::move(found));
+}
+
 /// Solves of 10 and of 100 iterations over two targets.
 void add_messages(report& result, conjugate_gradients& large) {
   conjugate_gradients small(2, cg_rows / 20);
@@ -120,23 +156,26 @@ void add_messages(report& result, conjugate_gradients& large) {
 }  // namespace
 
 report run_graphs(const settings& how) {
-  const bool have_cores = how.all_cores.size() >= 3;  // for each node one
-  const auto job = start_job(how, 2, have_cores ? pinning::by_default : pinning::two_cores);
+  const std::size_t cores = how.all_cores.size();
+  const int targets = chain_targets(cores, how.max_targets);
+  const bool chain_has_cores = cores_suffice(cores, targets), pair_has_cores = cores_suffice(cores, 2);
+  const auto job = start_job(how, targets, pair_has_cores ? pinning::by_default : pinning::two_cores);
   replay on_one = chain_over(1, stages);
-  replay over_two = chain_over(2, stages);
+  replay over_all = chain_over(targets, stages);
   replay loop = loop_on(1);
   conjugate_gradients alone(1, cg_rows), shared(2, cg_rows / 2);
   static_cast<void>(checked_iterations(alone));
   constexpr std::size_t few = 4;  // a solve takes hundreds of calls
+  const std::string over = "8 dependent calls over " + std::to_string(targets) + " targets, replayed";
   contest contests[] = {
       {"8 dependent calls on one target, replayed", "one sync", 2, [&] { static_cast<void>(on_one(0).get()); },
        [] { call_one_by_one(1, 1); }},
-      {"8 dependent calls over two targets, replayed", "8 syncs", have_cores ? 0.65 : 0,
-       [&] { static_cast<void>(over_two(0).get()); }, [] { call_one_by_one(2, stages); }},
+      {over, "8 syncs", chain_has_cores ? 0.65 : 0, [&] { static_cast<void>(over_all(0).get()); },
+       [targets] { call_one_by_one(targets, stages); }},
       {"100 iterations of a repeat", "100 syncs", 1, [&] { static_cast<void>(loop(0).get()); }, [] { drive_loop(1); }},
       {"conjugate gradients on one target, 100 iterations", "a loop of the host", 1,
        [&] { static_cast<void>(alone.solve_by_graph()); }, [&] { static_cast<void>(alone.solve_by_host()); }, few},
-      {"conjugate gradients over two targets, 100 iterations", "a loop of the host over both", have_cores ? 1. : 0,
+      {"conjugate gradients over two targets, 100 iterations", "a loop of the host over both", pair_has_cores ? 1. : 0,
        [&] { static_cast<void>(shared.solve_by_graph()); }, [&] { static_cast<void>(shared.solve_by_host()); }, few}};
   for (int round = 0; round < how.repetitions; ++round) {
     for (contest& one : contests) {
@@ -150,14 +189,25 @@ report run_graphs(const settings& how) {
   report result{"graphs", {}, {}, {}};
   table found{"replays of recorded graphs; floor: the same calls, one by one", {"graph"}, {}};
   add_median_columns(found.columns, "time per replay", "us");
-  found.columns.insert(found.columns.end(), {"floor", "floor us", "ratio"});
-  for (const contest& one : contests) add_row(found, one, result);
+  found.columns.insert(found.columns.end(), {"floor", "floor us", "ratio", "allocations"});
+  double max_allocations = 0;
+  for (contest& one : contests) {
+    one.allocations = allocations_per_call(targets, how.repetitions, one.group == few ? 5 : 200, one.by_graph);
+    max_allocations = std::max(max_allocations, one.allocations);
+    add_row(found, one, result);
+  }
   result.tables.push_back(std::move(found));
+  result.bars.push_back(
+      {"allocations of a replay, all nodes, the most of these", max_allocations, bar::direction::at_most, 0, ""});
+  add_chain_messages(result, {{1, &on_one}, {targets, &over_all}});
   add_messages(result, shared);
-  if (!have_cores)
+  result.remarks.emplace_back("the chain goes over " + std::to_string(targets) + " targets: this process may use " +
+                              std::to_string(cores) + " core(s)");
+  if (!chain_has_cores)
     result.remarks.emplace_back(
-        "both targets share a core: a message between them takes a switch of processes, and no bar "
-        "is set for that");
+        "targets share a core: a message between them takes a switch of processes, and no bar is set for the time of "
+        "the chain" +
+        std::string(pair_has_cores ? "" : " and of conjugate gradients over two"));
   return result;
 }
 

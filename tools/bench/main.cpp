@@ -50,7 +50,9 @@ constexpr benchmark benchmarks[] = {
     {"relay", "calls between two targets that only the host connects", run_relay},
     {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
     {"pool", "short tasks on a pool of two targets", run_pool},
-    {"stops", "from a stop to the answer of a function that polls its token", run_stops},
+    {"stops",
+     "from a stop to the answer of a function that polls its token; calls with and without a token or deadline",
+     run_stops},
     {"senders", "an empty call made as a sender, beside async", run_senders},
     {"respawn", "from the death of a supervised target to the next answer", run_respawn},
     {"groups", "one call for 1 to 256 targets along a tree", run_groups},
@@ -95,8 +97,10 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--largest", line.largest_mib, "largest transfer of bandwidth, in MiB")
       ->check(CLI::Range(0.001, 65'536.0))
       ->capture_default_str();
-  app.add_option("--most-targets", line.how.max_targets,
-                 "of startup (default 128), scale (default 200) and groups (default 256)")
+  app.add_option(
+         "--most-targets", line.how.max_targets,
+         "of startup (default 128), scale (default 200) and groups (default 256); of the chain of graphs (2 to 8, "
+         "default: as many as there are cores for beside the host's)")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--json", line.json, json_available() ? "print JSON" : "not available: built without nlohmann-json");
   app.add_flag("--check", line.check, "end with 1 if a bar is missed");

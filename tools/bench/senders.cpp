@@ -2,6 +2,7 @@
 #include "benchmarks.hpp"
 
 #include "affinity.hpp"
+#include "allocations.hpp"
 
 #include <ham/offload/progress.hpp>
 #include <ham/offload/senders.hpp>
@@ -17,6 +18,7 @@ namespace ham::inline v1::bench {
 namespace {
 
 constexpr double max_cost_ns = 20;
+constexpr int sender_calls_counted = 500;  ///< for their allocations, in each round
 
 /// A receiver as a program writes one.
 struct flag_receiver {
@@ -49,6 +51,7 @@ struct sender_case {
   std::string name;
   std::function<block_times()> floor;
   std::function<block_times()> measure;
+  std::function<void()> once;
   paired_rounds rounds;
 };
 
@@ -57,6 +60,7 @@ sender_case timed(std::string name, const block_plan& plan, Operation operation,
   return {std::move(name),
           [plan, floor] { return time_block(floor, plan); },
           [plan, operation] { return time_block(operation, plan); },
+          operation,
           {}};
 }
 
@@ -92,15 +96,18 @@ report run_senders(const settings& how) {
               {"made by"},
               {}};
   add_median_columns(found.columns, "", "ns");
-  found.columns.insert(found.columns.end(), {"async ns", "ratio", "quartiles", "added ns"});
+  found.columns.insert(found.columns.end(), {"async ns", "ratio", "quartiles", "added ns", "allocations"});
   for (const sender_case& one : cases) {
     const comparison cost = one.rounds.compared();
     const double added = added_ns(one.rounds);
+    const double allocated = allocations_per_call(1, how.repetitions, sender_calls_counted, one.once);
     auto& row = found.rows.emplace_back();
     row.emplace_back(one.name);
     add_median(row, cost, 1, 1);
-    row.insert(row.end(), {{cost.floor, 1}, {cost.median_of_ratios, 2}, quartiles_of_ratio(cost), {added, 1}});
+    row.insert(row.end(),
+               {{cost.floor, 1}, {cost.median_of_ratios, 2}, quartiles_of_ratio(cost), {added, 1}, {allocated, 2}});
     result.bars.push_back({one.name + " - async", added, bar::direction::at_most, max_cost_ns, "ns"});
+    result.bars.push_back({one.name + ", allocations of both nodes", allocated, bar::direction::at_most, 0, ""});
   }
   result.tables.push_back(std::move(found));
   return result;

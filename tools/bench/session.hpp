@@ -24,7 +24,7 @@ struct settings {
   int repetitions = 7;
   double block_ms = 25;
   std::size_t largest_bytes = std::size_t{256} << 20;  ///< of bandwidth
-  int max_targets = 0;                                 ///< of startup and scale; 0: 128 and 200
+  int max_targets = 0;                                 ///< of startup, scale, groups and graphs; 0: their own defaults
   core_pair cores;
   std::vector<int> all_cores;  ///< that the process was given
 

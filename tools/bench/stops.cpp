@@ -1,7 +1,9 @@
-// ham-bench stops: how soon a function that polls its stop token sees that it was stopped, and what a poll costs.
+// ham-bench stops: how soon a function that polls its stop token sees that it was stopped, what a poll costs, and what
+// a call that nothing can stop costs beside one that something can.
 #include "benchmarks.hpp"
 
 #include "affinity.hpp"
+#include "stoppable_calls.hpp"
 #include "tcp_job.hpp"
 
 #include <cstdint>
@@ -126,8 +128,11 @@ report run_stops(const settings& how) {
     measure(how, "tcp", found, result);
   }
   result.tables.push_back(std::move(found));
+  pin_this_thread(how.all_cores);
+  add_stoppable_calls(how, result);
   result.remarks.emplace_back(
-      "each call and each stop is made 50 us after what was before, or later: where the target takes longer to wake "
+      "each call beside a stop, and each stop, is made 50 us after what was before, or later: where the target takes "
+      "longer to wake "
       "up, at last " +
       std::to_string(head_start_ns / 1000) + " us");
   return result;
