@@ -4,6 +4,7 @@
 #include "allocations.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -58,6 +59,9 @@ class rounds_of_stops {
       pin_this_thread(how_.all_cores);  // the session before has bound this thread
       session with(how_);
       if ((round + half) % 2 == 0) {
+        for (int i = 0; i < calls_before; ++i) {
+          for (std::size_t calls = 0; calls <= kinds_.size(); ++calls) plain_call();  // as many as in the other job
+        }
         take_plain(without_, with, round);
       } else {
         for (int i = 0; i < calls_before; ++i) {
