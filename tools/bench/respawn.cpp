@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -65,9 +66,27 @@ double bare_restart_ms() {
   return static_cast<double>(now_ns() - begin) / 1e6;
 }
 
+/// The library reports each death on stderr, unless the program's user has said what it is to report.
+class quiet_deaths {
+ public:
+  quiet_deaths() : ours_(std::getenv(name) == nullptr) {
+    if (ours_) setenv(name, "error", 1);
+  }
+  ~quiet_deaths() {
+    if (ours_) unsetenv(name);
+  }
+  quiet_deaths(const quiet_deaths&) = delete;
+  quiet_deaths& operator=(const quiet_deaths&) = delete;
+
+ private:
+  static constexpr const char* name = "HAM_LOG";
+  bool ours_;
+};
+
 }  // namespace
 
 report run_respawn(const settings& how) {
+  const quiet_deaths quiet;
   const auto job = start_job(how, 1, pinning::by_default);
   offload::supervise(1, {.max_restarts = std::numeric_limits<std::size_t>::max()});
   pid_t pid = offload::sync(1, fn<&own_pid>);
