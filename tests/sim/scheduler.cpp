@@ -209,7 +209,9 @@ void scheduler::end_waits() noexcept {
 
 thread_record* scheduler::choose_now() noexcept {
   if (now_ns_ >= first_timeout_ns_) end_waits();
-  if (how_.by_priority && random_.once_in(16)) threads_[random_.below(threads_.size())]->priority = random_.next();
+  // Of those that can run: each has its turn soon, however many have ended.
+  if (how_.by_priority && !able_.empty() && random_.once_in(16))
+    able_[random_.below(able_.size())]->priority = random_.next();
   if (!how_.by_priority && stopped_.empty()) return able_.empty() ? nullptr : able_[random_.below(able_.size())];
   std::size_t able = 0;
   thread_record* best = nullptr;
