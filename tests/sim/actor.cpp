@@ -13,7 +13,10 @@ namespace ham::inline v1::sim {
 step actor::any_step() {
   constexpr auto others = static_cast<unsigned>(step::device);
   constexpr unsigned times_more = 6;
-  constexpr std::array everywhere{step::sender, step::sender, step::sender, step::spawn};
+  constexpr std::array everywhere{step::sender,     step::sender,        step::sender,        step::spawn,
+                                  step::barrier,    step::barrier,       step::broadcast,     step::broadcast,
+                                  step::kill_call,  step::stop_transfer, step::stop_transfer, step::stop_transfer,
+                                  step::stop_retry, step::stop_retry};
   constexpr std::array with_device{step::device_part, step::device_part, step::device_part,  step::device_copy,
                                    step::device_copy, step::device_copy, step::device_print, step::watchdog};
   const bool with_devices = has_devices(plan_);
@@ -69,6 +72,11 @@ void actor::take(step kind, int number, random_source random) {
     case step::device_copy: device_copy(random); break;
     case step::device_print: device_print(random); break;
     case step::watchdog: watchdog(random); break;
+    case step::barrier: barrier(random); break;
+    case step::broadcast: broadcast(random); break;
+    case step::kill_call: kill_call(random); break;
+    case step::stop_transfer: stop_transfer(random); break;
+    case step::stop_retry: stop_retry(random); break;
     case step::restart: break;  // the job decides
     case step::add_node:
     case step::remove_node: member(kind, random); break;

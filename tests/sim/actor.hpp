@@ -275,6 +275,20 @@ class actor : actor_records {
   void keep_handles(node_t number);
   void use_old_handles();
   void reach(node_t number);
+  void barrier(random_source& random);
+  void broadcast(random_source& random);
+  [[nodiscard]] bool prepare_all(const offload::group& all, broadcast_memory& to, random_source& random);
+  void broadcast_from_host(broadcast_memory& to, random_source& random);
+  void broadcast_from_first(broadcast_memory& to, random_source& random);
+  void expect_content(const broadcast_memory& to, std::size_t at, content expected);
+  [[nodiscard]] call_outcome outcome_of_member(const group_terms& how, const std::exception_ptr& why);
+  void kill_call(random_source& random);
+  void end_by_call(node_t node, random_source& random);
+  void refuse_to_end(random_source& random);
+  void stop_transfer(random_source& random);
+  [[nodiscard]] bool stop_one(stopped_memory& of, random_source& random);
+  void stop_retry(random_source& random);
+  void stop_retry_of_caller(random_source& random);
 
   const plan& plan_;
   const int number_;

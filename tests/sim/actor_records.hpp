@@ -77,6 +77,26 @@ struct actor_records {
     offload::remote<counter> object;
     offload::context queue;
   };
+  /// What may end the calls of a group before their time.
+  struct group_terms {
+    bool has_deadline = false;
+    bool asked = false;  ///< to stop
+  };
+  /// What memory may hold behind a transfer.
+  enum class content : std::uint8_t { before, after, either };
+  /// Memory that is written on many nodes: of each, what it holds, and what it is to hold.
+  struct broadcast_memory {
+    std::vector<buffer_ptr<std::int32_t>> at;
+    std::vector<std::int32_t> before;
+    std::vector<std::int32_t> after;
+  };
+  /// Memory of transfers that are stopped. `to` is that of copies.
+  struct stopped_memory {
+    buffer_ptr<std::int32_t> at;
+    buffer_ptr<std::int32_t> to;
+    std::vector<std::int32_t> model;
+    std::vector<std::int32_t> model_of_to;
+  };
   struct remote_queue {
     offload::context queue;
     std::uint32_t stream;

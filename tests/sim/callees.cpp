@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/clock.hpp"
+#include "ham/offload/retry.hpp"
 #include "runtime/engine.hpp"
 #include "sim/device_callees.hpp"
 #include "sim/scheduler.hpp"
@@ -26,6 +27,7 @@ std::int64_t result_of(call_number call, std::int64_t value) { return value * 31
 std::int64_t work(call_number call, std::int64_t value, std::int64_t takes_ns) {
   the_oracle->begin(call, offload::this_node());
   compute(takes_ns);
+  the_oracle->end(call);
   return result_of(call, value);
 }
 
@@ -95,12 +97,24 @@ std::int64_t until_stopped(call_number call) {
   return 1;
 }
 
-std::int64_t work_after_deaths(call_number call, std::int64_t value, std::uint32_t deaths) {
-  the_oracle->begin(call, offload::this_node());
-  if (the_oracle->runs_of(call) > deaths) return result_of(call, value);
+namespace {
+[[noreturn]] void end_this_process() {
   the_oracle->numbers.doom(offload::this_node());
   running->kill(running->current().node);
   for (;;) base::sleep_ns(1'000'000);  // until no thread of the process holds what others share
+}
+}  // namespace
+
+std::int64_t work_after_deaths(call_number call, std::int64_t value, std::uint32_t deaths) {
+  the_oracle->begin(call, offload::this_node());
+  if (the_oracle->runs_of(call) > deaths) return result_of(call, value);
+  end_this_process();
+}
+
+std::int64_t until_stopped_behind_deaths(call_number call, std::uint32_t deaths) {
+  if (the_oracle->runs_of(call) >= deaths) return until_stopped(call);
+  the_oracle->begin(call, offload::this_node());
+  end_this_process();
 }
 
 std::int64_t hang(call_number call) {
@@ -203,6 +217,46 @@ std::int64_t until_stopped_there(call_number call, node_t to, call_number inner)
   const call_number third = inner + 2;
   the_oracle->settle(third, offload::sync(to, fn<&work>, third, std::int64_t{2}, std::int64_t{0}), result_of(third, 2));
   return stopped || next != end_of_call::by_itself ? 1 : 0;
+}
+
+std::int64_t until_retry_is_stopped(call_number call, node_t number, call_number inner, std::uint32_t deaths) {
+  the_oracle->begin(call, offload::this_node());
+  const call_stop_token stop = this_call::stop_token();
+  try {
+    const end_of_call first = await(inner, [&] {
+      return offload::sync(offload::retry(number, max_retries), idempotent(fn<&until_stopped_behind_deaths>), inner,
+                           deaths);
+    });
+    the_oracle->end_repeats(inner);
+    if (first == end_of_call::stopped && !stop.stop_requested())
+      running->fail(the_oracle->describe(inner) + " is stopped, and the function that has made it is not");
+  } catch (const node_failure& lost) {
+    the_oracle->fail(inner, lost.outcome(), lost.what());
+    the_oracle->end_repeats(inner);
+    throw;
+  }
+  const bool stopped = stop.stop_requested();
+  const call_number second = inner + 1;
+  if (stopped) the_oracle->forbid(second);
+  const end_of_call next = await(second, [&] {
+    return offload::sync(offload::retry(number, max_retries), idempotent(fn<&work>), second, std::int64_t{21},
+                         std::int64_t{0});
+  });
+  if (stopped && next == end_of_call::by_itself)
+    running->fail(the_oracle->describe(second) + " is made by a function that was stopped");
+  return stopped || next != end_of_call::by_itself ? 1 : 0;
+}
+
+std::int64_t end_from_here(call_number call, node_t to, call_number inner, std::int64_t takes_ns) {
+  the_oracle->begin(call, offload::this_node());
+  auto made = offload::async(to, fn<&work>, inner, std::int64_t{22}, takes_ns);
+  try {
+    if (offload::kill_call(made) && world::lives(to))
+      running->fail(the_oracle->describe(inner) + " is ended by a node that has not started its process");
+  } catch (const call_error&) {
+  }
+  the_oracle->settle(inner, made.get(), result_of(inner, 22));
+  return result_of(call, 22);
 }
 
 std::int64_t sum_of(const std::int32_t* values, std::size_t count) {

@@ -42,6 +42,14 @@ std::int64_t until_stopped_there(call_number call, node_t to, call_number inner)
 
 /// The first `deaths` times that it runs, the process is killed in it; then as work.
 std::int64_t work_after_deaths(call_number call, std::int64_t value, std::uint32_t deaths);
+/// The same, but that it then polls until it is stopped.
+std::int64_t until_stopped_behind_deaths(call_number call, std::uint32_t deaths);
+/// Calls that by retry(), as `inner`, and then work, as the next number, which a stopped function cannot. Gives whether
+/// it was stopped.
+std::int64_t until_retry_is_stopped(call_number call, node_t number, call_number inner, std::uint32_t deaths);
+inline constexpr unsigned max_retries = 3;
+/// Calls work on another node, as `inner`, whose process it tries to end: it has not started that.
+std::int64_t end_from_here(call_number call, node_t to, call_number inner, std::int64_t takes_ns);
 /// Its process dies when it has answered.
 std::int64_t answer_and_die(call_number call);
 [[nodiscard]] std::int64_t last_answer_of(call_number call);

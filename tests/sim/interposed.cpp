@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -330,6 +331,31 @@ ssize_t getrandom(void* to, size_t size, unsigned flags) {
   auto* const bytes = static_cast<unsigned char*>(to);
   for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(running->random().next());
   return static_cast<ssize_t>(size);
+}
+
+/// Of a simulated process, which somebody has waited for as soon as it has ended.
+int kill(pid_t pid, int signal) noexcept {
+  if (!simulated() || pid < first_pid) return HAM_REAL(kill)(pid, signal);
+  running->flush_stores();
+  running->pass(seam::io);
+  const int process = static_cast<int>(pid - first_pid);
+  if (running->living_threads(process) == 0) {
+    errno = ESRCH;
+    return -1;
+  }
+  if (signal == SIGKILL) running->kill(process);
+  return 0;
+}
+
+/// Simulated processes are children of their job's host.
+int waitid(idtype_t what, id_t which, siginfo_t* seen, int options) {
+  if (!simulated() || what != P_PID || which < first_pid) return HAM_REAL(waitid)(what, which, seen, options);
+  running->pass(seam::io);
+  const int process = static_cast<int>(which - first_pid);
+  const bool is_child = process % processes_of_job != 0 && process - process % processes_of_job == me->node;
+  if (is_child && running->living_threads(process) != 0) return 0;
+  errno = ECHILD;
+  return -1;
 }
 
 /// Of a simulated process: it is killed.

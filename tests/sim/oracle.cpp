@@ -45,6 +45,7 @@ void oracle::begin(std::uint32_t call, node_t node) {
   if (++one.runs != 1 && !one.repeats) running->fail(describe(call) + " runs twice");
   if (one.repeats && one.runs > one.max_runs) running->fail(describe(call) + " runs more often than it may");
   if (one.never_runs) running->fail(describe(call) + " runs after its sender was told that it never will");
+  one.last_run = node;
   if (one.stream != 0) {
     std::uint32_t& last = begun_in_[{one.stream, node}];
     if (one.position <= last) running->fail(describe(call) + " begins after a later one of the same sender");
@@ -84,6 +85,19 @@ void oracle::expect_parts_ended(std::uint32_t call) {
     if (at->second.finished != at->second.size)
       running->fail(describe(call) + " has a result while threads execute it");
   }
+}
+
+bool oracle::has_ended(std::uint32_t call) const {
+  const auto first = parts_.lower_bound({call, INT_MIN});
+  if (first == parts_.end() || first->first.first != call) return calls_[call].ended;
+  return first->second.begun != 0 && first->second.finished == first->second.size;
+}
+
+void oracle::end_repeats(std::uint32_t call) {
+  call_record& one = calls_[call];
+  const bool is_under_way = one.runs == 0 || numbers.is_doomed(one.last_run);
+  const auto others = static_cast<unsigned>(numbers.doomed_alive(one.target));  // each may have one that has not begun
+  one.max_runs = std::min(one.max_runs, one.runs + others + (is_under_way ? 1 : 0));
 }
 
 call_parts& oracle::parts_here(std::uint32_t call) { return parts_[{call, running->current().node}]; }

@@ -30,6 +30,7 @@ struct call_record {
   bool may_be_late = false;         ///< it has a deadline
   bool repeats = false;             ///< it may run more than once
   unsigned max_runs = 1;            ///< if it repeats
+  node_t last_run = -1;             ///< the process of the latest run
   bool is_of_process = false;       ///< its target is a process, whatever number that has
   std::uint64_t epoch = 0;          ///< of its target's number, when it was made
   node_t prepares = -1;             ///< the process that it is to prepare, which nobody else may call yet
@@ -66,6 +67,8 @@ class oracle {
   void begin(std::uint32_t call, node_t node);
   /// Its function ends.
   void end(std::uint32_t call) { calls_[call].ended = true; }
+  /// Whether it has, on all threads of a device if that executes it.
+  [[nodiscard]] bool has_ended(std::uint32_t call) const;
   // ---- of a device function, which each thread of the call executes
   /// A thread of this rank begins, before the call does.
   void begin_part(std::uint32_t call, std::uint32_t rank, std::uint32_t size);
@@ -101,6 +104,8 @@ class oracle {
     calls_[call].max_runs = max_runs;
   }
   [[nodiscard]] unsigned runs_of(std::uint32_t call) const { return calls_[call].runs; }
+  /// It was stopped, or has settled: no attempt follows, but one that is under way may still begin.
+  void end_repeats(std::uint32_t call);
   /// Its target is lost, for this reason, which must be one.
   void expect_lost(std::uint32_t call, const std::string& why) const;
   /// Whether it is by a handle of a process that dies.

@@ -195,6 +195,26 @@ BUGS = [
      "src/core/peer_events.cpp",
      "  waiter_.wake_if_asleep();\n  if (report_listener",
      "  if (!({bug} && is_end)) waiter_.wake_if_asleep();\n  if (report_listener"),
+    ("stopped-and-repeated", "a call that retry() sends is repeated though it was stopped",
+     "src/runtime/repeatable_call.cpp",
+     "  return at != nullptr && at->repeated.is_stopped(future);\n",
+     "  return at != nullptr && !{bug} && at->repeated.is_stopped(future);\n"),
+    ("moved-and-not-run", "a transfer that was stopped while it moved is said not to have run",
+     "src/runtime/stoppable_transfer.cpp",
+     "      throw stopped_transfer(what_, done_ != 0 || why.outcome() != call_outcome::not_run);\n",
+     "      throw stopped_transfer(what_, !{bug} && (done_ != 0 || why.outcome() != call_outcome::not_run));\n"),
+    ("stop-not-seen", "a transfer that was stopped before it began is made",
+     "src/runtime/stoppable_transfer.cpp",
+     "  [[nodiscard]] future<void> start() {\n",
+     "  [[nodiscard]] future<void> start() {\n    if ({bug}) const_cast<std::stop_token&>(token_) = std::stop_token();\n"),
+    ("process-not-ended", "kill_call() says that it has ended the process of a call, and has not",
+     "src/runtime/engine_stops.cpp",
+     "  if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)\n",
+     "  if (!{bug} && ::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)\n"),
+    ("broadcast-error-lost", "a node that has not got a part of a broadcast is said to have all of it",
+     "src/runtime/group_records.cpp",
+     "      if (joined.ok(at) && !part.ok(at)) group_result_access::fail(joined, at, part.error(at));\n",
+     "      if (!{bug} && joined.ok(at) && !part.ok(at)) group_result_access::fail(joined, at, part.error(at));\n"),
 ]
 
 DEVICES = "--devices some --medium sim"
@@ -228,6 +248,11 @@ FOCUS = {
                    "try,join,stream,ask,pooled,transfer,block,object,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
     "chunk-repeated": "--without sync,async,ping,batch,context,nested,long-message,throwing,deadline,then,abandon,try,join,stream,"
                       "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device,supervise",
+    "stopped-and-repeated": "--supervised some --medium sim --verbs all --without group,graph,event-loop,block,then-call,stream,long-message,kill-host",
+    "moved-and-not-run": "--verbs all --medium sim --devices none --supervised none",
+    "stop-not-seen": "--verbs all",
+    "process-not-ended": "--verbs all --medium sim",
+    "broadcast-error-lost": "--verbs all",
     "credit-told-early": "--medium loopback --steps 400 --without ping,long-message,throwing,deadline,then,abandon,"
                          "try,join,ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
 }
@@ -274,6 +299,11 @@ SAYS = {
     "reply-before-call": ("call to node is answered before its function has ended",),
     "last-answer-lost": ("call to node fails, though it was answered",),
     "death-not-told": ("node has not ended",),
+    "stopped-and-repeated": ("call to node runs more often than it may",),
+    "moved-and-not-run": ("memory of node holds other bytes than a transfer that may be stopped has moved",),
+    "stop-not-seen": ("a transfer has moved bytes that was stopped before it began",),
+    "process-not-ended": ("the process of a call that was to be ended with it goes on", "call to node has a result, and its process was to be ended"),
+    "broadcast-error-lost": ("memory of node holds other bytes than were sent to all",),
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'

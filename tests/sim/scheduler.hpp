@@ -48,6 +48,10 @@ enum class seam : std::uint8_t { atomic, lock, unlock, wait, wake, clock, yield,
 
 inline constexpr std::int64_t never = INT64_MAX;
 inline constexpr int no_node = -1;
+/// Processes of a job are numbered from a multiple of this on, which is that of the host.
+inline constexpr int processes_of_job = 100;
+/// What the kernel calls the first simulated process: more than it calls any other.
+inline constexpr std::int64_t first_pid = 1'000'000'000;
 
 /// Stores that other threads do not see yet, as in a processor's store buffer: they become visible in order.
 class store_buffer {

@@ -72,6 +72,15 @@ void supervised_numbers::doom(node_t process) { doomed_.insert(place_of(process)
 
 bool supervised_numbers::is_doomed(node_t process) const { return doomed_.contains(place_of(process)); }
 
+std::size_t supervised_numbers::doomed_alive(node_t number) const {
+  const int place = place_of(number);
+  return static_cast<std::size_t>(std::ranges::count_if(doomed_, [&](int process) {
+    const auto found = processes_.find(process);
+    const bool is_its = found == processes_.end() ? process == place : found->second.number == place;
+    return is_its && running->living_threads(process) != 0;
+  }));
+}
+
 void supervised_numbers::end_job() { ended_jobs_.insert(place_of(0)); }
 
 bool supervised_numbers::may_be_lost(node_t node) const {

@@ -37,6 +37,8 @@ class supervised_numbers {
   /// The process is about to end: what it does may fail from now on.
   void doom(node_t process);
   [[nodiscard]] bool is_doomed(node_t process) const;
+  /// Of the processes of a number that are about to end those that are still there.
+  [[nodiscard]] std::size_t doomed_alive(node_t number) const;
   /// The host of this thread's job ends: its calls that have not settled fail.
   void end_job();
   /// Any process of the number, or the process.

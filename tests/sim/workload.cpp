@@ -103,11 +103,12 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
 
 std::string_view name_of(step kind) noexcept {
   static constexpr std::array<std::string_view, steps_there_are> names{
-      "sync",     "async",     "ping",     "batch",       "context",     "nested",      "long-message", "throwing",
-      "deadline", "then",      "abandon",  "try",         "join",        "stream",      "ask",          "pooled",
-      "transfer", "block",     "object",   "cancel",      "then-call",   "pool",        "event-loop",   "group",
-      "graph",    "restart",   "add-node", "remove-node", "stop",        "cut",         "kill",         "kill-host",
-      "device",   "supervise", "sender",   "spawn",       "device-part", "device-copy", "device-print", "watchdog"};
+      "sync",     "async",     "ping",      "batch",         "context",     "nested",      "long-message", "throwing",
+      "deadline", "then",      "abandon",   "try",           "join",        "stream",      "ask",          "pooled",
+      "transfer", "block",     "object",    "cancel",        "then-call",   "pool",        "event-loop",   "group",
+      "graph",    "restart",   "add-node",  "remove-node",   "stop",        "cut",         "kill",         "kill-host",
+      "device",   "supervise", "sender",    "spawn",         "device-part", "device-copy", "device-print", "watchdog",
+      "barrier",  "broadcast", "kill-call", "stop-transfer", "stop-retry"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -156,7 +157,10 @@ outcome simulate(const plan& what) {
   const job_shape shape{what.nodes != 0 ? what.nodes : nodes_of(what.seed), static_cast<int>(1 + random.below(3))};
   const bool restarts = random.once_in(4) && what.has(step::restart);
   if (has_devices(what)) conditions.devices = random_source(what.seed + 4711).next() | 1U;
-  if (has_all_verbs(what)) conditions.watchdog_ns = watchdog_ns;
+  if (has_all_verbs(what)) {
+    conditions.watchdog_ns = watchdog_ns;
+    conditions.has_process_numbers = true;
+  }
 
   oracle judge;
   the_oracle = &judge;

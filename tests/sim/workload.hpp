@@ -55,8 +55,13 @@ enum class step : std::uint8_t {
   device_copy,
   device_print,
   watchdog,
+  barrier,
+  broadcast,
+  kill_call,
+  stop_transfer,
+  stop_retry,
 };
-inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::watchdog) + 1;
+inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::stop_retry) + 1;
 using step_set = std::uint64_t;  ///< a bit for each kind
 static_assert(steps_there_are <= 64);
 [[nodiscard]] constexpr step_set set_of(step kind) noexcept { return step_set{1} << static_cast<unsigned>(kind); }

@@ -154,6 +154,15 @@ void world::end(node_t node, std::chrono::milliseconds timeout) {
   });
 }
 
+std::int64_t world::pid_of(node_t node) const noexcept {
+  return conditions_.has_process_numbers ? first_pid + process_of(node) : -1;
+}
+
+bool world::lives(node_t node) noexcept {
+  const int process = running->current().node;
+  return running->living_threads(process - process % processes_of_job + node) != 0;
+}
+
 void world::await_end(node_t node) {
   constexpr std::int64_t timeout_ns = 30'000'000'000;  // without a call that begins: they end first
   const std::int64_t begin = base::now_ns();

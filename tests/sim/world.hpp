@@ -20,12 +20,13 @@ struct network_conditions {
   std::uint64_t devices = 0;  ///< decides which targets have devices, and of what size; 0: none
   /// How long a device function may go on that is to stop; 0: as long as a device lets it by itself.
   std::int64_t watchdog_ns = 0;
+  bool has_process_numbers = false;  ///< by which hosts can end their targets
 };
 
 class world : public transport::sim::director {
  public:
   /// Of each job: the processes of the next one are numbered from here on.
-  static constexpr int processes_of_job = 100;
+  static constexpr int processes_of_job = sim::processes_of_job;
 
   /// Its processes are numbered from `first_process` on, the host's first.
   world(const network_conditions& conditions, int first_process);
@@ -40,6 +41,8 @@ class world : public transport::sim::director {
   [[nodiscard]] int process_of(node_t node) const noexcept { return first_process_ + node; }
   /// The node whose thread calls, of whichever job.
   [[nodiscard]] static node_t node_here() noexcept { return running->current().node % processes_of_job; }
+  /// Whether the process of a node is there, of the job of the calling thread.
+  [[nodiscard]] static bool lives(node_t node) noexcept;
   /// Is done with the next target that is started, once.
   void at_next_start(std::function<void(node_t)> what) { at_next_start_ = std::move(what); }
   /// Targets that were ever started.
@@ -66,6 +69,7 @@ class world : public transport::sim::director {
   [[nodiscard]] transport::sim::node_device device_of(node_t node) override;
   void start(std::unique_ptr<transport::target_side> target, transport::company others) override;
   void end(node_t node, std::chrono::milliseconds timeout) override;
+  [[nodiscard]] std::int64_t pid_of(node_t node) const noexcept override;
 
  private:
   void await_end(node_t node);

@@ -51,6 +51,8 @@ class director {
   [[nodiscard]] virtual node_device device_of(node_t) { return {}; }
   /// The process of a node is ended if it has not done so within `timeout`. Does not wait.
   virtual void end(node_t node, std::chrono::milliseconds timeout) = 0;
+  /// What the kernel calls the process of a node; -1: nobody can end it.
+  [[nodiscard]] virtual std::int64_t pid_of(node_t) const noexcept { return -1; }
   /// Is told of every frame when it leaves, and may change it, and when its receiver has taken it; with the network's
   /// lock.
   virtual void on_sent(node_t, node_t, packet&) {}

@@ -32,6 +32,7 @@ class node_transport : public transport {
   void disarm() noexcept override { armed_.store(false, std::memory_order_seq_cst); }
   [[nodiscard]] int wake_fd() const noexcept override { return event_.get(); }
   [[nodiscard]] std::int64_t max_sleep_ns() const noexcept override;
+  [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return network_.directing().pid_of(node); }
   void forget(endpoint& with) noexcept override;
   void wake() noexcept override;
   void shutdown() noexcept override;
