@@ -20,7 +20,7 @@ int pass(int value, int stage, int victim) {
   if (stage == victim) ::raise(SIGKILL);
   return value + 1;
 }
-int twice(int value) { return 2 * value; }
+int twice(int value) { return static_cast<int>(2U * static_cast<unsigned>(value)); }  // also in an endless repeat
 bool is_large(int value) { return value >= 1000; }
 bool never(int /*unused*/) { return false; }
 double first_of(offload::buffer_ptr<double> values) { return values[0]; }
