@@ -47,7 +47,10 @@ int fail_to_add(int left, int right) {
 std::vector<std::size_t> place() { return {*this_call::group_position(), this_call::group_size()}; }
 bool outside() { return !this_call::group_position() && this_call::group_size() == 0; }
 bool nested_is_outside() { return offload::sync(offload::this_node(), fn<&outside>); }
+/// At the gate: how many nodes.
+std::atomic<std::size_t> at_gate{0};
 void wait_for_gate() {
+  ++at_gate;
   while (!gate) std::this_thread::sleep_for(100us);
 }
 bool wait_for_stop() {
@@ -99,6 +102,7 @@ class group : public testing::TestWithParam<int> {
  protected:
   group() {
     gate = false;
+    at_gate = 0;
     noted.clear();
     begun = 0;
     stopped = 0;
@@ -302,6 +306,7 @@ TEST_P(group, a_stop_at_once_settles_before_the_functions_have_ended) {
 TEST_P(group, what_has_not_begun_is_not_run) {
   std::vector<offload::future<void>> before;
   for (const node_t node : all.nodes()) before.push_back(offload::async(node, fn<&wait_for_gate>));
+  await(at_gate, all.size());  // the call of a group comes from another node and may overtake
   auto waiting = offload::async_all(offload::stoppable(all), fn<&begin_and_wait_for_stop>);
   EXPECT_TRUE(waiting.request_stop());
   gate = true;
@@ -315,6 +320,7 @@ TEST_P(group, nodes_behind_others_are_stopped_and_say_whether_they_have_run) {
   const node_t last = all.nodes().back();
   offload::sync_all(all, fn<&nothing>);  // so that nodes are connected: the last one will greet nobody for a while
   auto before = offload::async(last, fn<&wait_for_gate>);
+  await(at_gate, 1);  // the call of a group comes from another node and may overtake
   auto running = offload::async_all(offload::stoppable(all), fn<&begin_and_wait_for_stop>);
   await(begun, all.size() - 1);
   EXPECT_TRUE(running.request_stop());
