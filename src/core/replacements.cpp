@@ -83,47 +83,27 @@ void replacements::set_locked(node_t number, node_t process, phase now, std::str
   one.process = process;
   one.now = now;
   one.reason = std::move(reason);
-  if (now != phase::restarting) release(one);
-}
-
-/// What has waited is due. mutex_ is held.
-void replacements::release(record& one) noexcept {
-  for (const record::awaiting& waits : one.waiting) due_->push(waits.what);
-  one.waiting.clear();
+  if (now != phase::restarting) waiting_.release(number);
 }
 
 bool replacements::run_when_decided(node_t number, continuation* what, std::int64_t until_ns) {
   std::lock_guard guard(mutex_);
   const auto found = records_.find(number);
-  if (due_ == nullptr || found == records_.end() || found->second.now != phase::restarting) return false;
-  found->second.waiting.push_back({what, until_ns});
-  if (until_ns < next_ns()) next_ns_.store(until_ns, std::memory_order_relaxed);
+  if (!can_wait_ || found == records_.end() || found->second.now != phase::restarting) return false;
+  waiting_.add(number, what, until_ns);
   return true;
 }
 
 void replacements::expire(std::int64_t now_ns) noexcept {
   if (now_ns < next_ns()) return;
   std::lock_guard guard(mutex_);
-  std::int64_t next = base::never_ns;
-  for (auto& [number, one] : records_) {
-    std::erase_if(one.waiting, [&](const record::awaiting& waits) {
-      const bool is_due = now_ns >= waits.until_ns;
-      if (is_due)
-        due_->push(waits.what);
-      else
-        next = std::min(next, waits.until_ns);
-      return is_due;
-    });
-  }
-  next_ns_.store(next, std::memory_order_relaxed);
+  waiting_.expire(now_ns);
 }
 
 void replacements::forget(node_t number) noexcept {
   std::lock_guard guard(mutex_);
-  if (const auto found = records_.find(number); found != records_.end()) {
-    release(found->second);
-    records_.erase(found);
-  }
+  waiting_.release(number);
+  records_.erase(number);
   changed();
 }
 
@@ -139,8 +119,8 @@ void replacements::end() noexcept {
       }
     }
     one.now = phase::given_up;
-    release(one);
   }
+  waiting_.release_all();
   changed();
 }
 
@@ -152,7 +132,7 @@ void replacements::take_over(const std::vector<listed>& all) {
       ++at;
       continue;
     }
-    release(at->second);
+    waiting_.release(at->first);
     at = records_.erase(at);
   }
   for (const auto& [number, process, now] : all) set_locked(number, process, static_cast<phase>(now), {});
@@ -169,7 +149,7 @@ void replacements::detach_after_fork() noexcept {
   base::renew(mutex_);
   base::renew(records_);  // another thread may have been changing them
   started_process_ = -1;
-  next_ns_.store(base::never_ns);
+  waiting_.detach_after_fork();
   any_.store(false);
 }
 

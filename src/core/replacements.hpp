@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "core/ready_queue.hpp"
+#include "core/node_waits.hpp"
 #include "ham/misc/types.hpp"
 
 namespace ham::inline v1::detail {
@@ -41,7 +41,7 @@ class replacements {
   using listed = std::tuple<node_t, node_t, std::uint8_t>;  ///< number, process, phase
 
   /// `due`: takes what has waited for a restart; nullptr: nothing can.
-  explicit replacements(ready_queue* due = nullptr) noexcept : due_(due) {}
+  explicit replacements(ready_queue* due = nullptr) noexcept : can_wait_(due != nullptr), waiting_(due) {}
 
   /// Whether there are supervised numbers.
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_acquire); }
@@ -62,7 +62,7 @@ class replacements {
   /// What has waited until now is due.
   void expire(std::int64_t now_ns) noexcept;
   /// When the first one has waited for long enough.
-  [[nodiscard]] std::int64_t next_ns() const noexcept { return next_ns_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t next_ns() const noexcept { return waiting_.next_ns(); }
 
   /// Throws std::bad_alloc.
   void set(node_t number, node_t process, phase now, std::string reason = {});
@@ -111,25 +111,19 @@ class replacements {
     phase now = phase::up;
     std::string reason;
     std::vector<node_t> before;  ///< the latest last
-    struct awaiting {
-      continuation* what;
-      std::int64_t until_ns;
-    };
-    std::vector<awaiting> waiting;
   };
   [[nodiscard]] node_t number_locked(node_t process) const;
   void set_locked(node_t number, node_t process, phase now, std::string reason);
   void changed() noexcept;
-  void release(record& one) noexcept;
 
-  ready_queue* const due_;
+  const bool can_wait_;
   mutable std::mutex mutex_;
   std::map<node_t, record> records_;
+  node_waits waiting_;           ///< for another process of a number
   node_t started_process_ = -1;  ///< see starting
   node_t started_number_ = -1;
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> version_{0};
-  std::atomic<std::int64_t> next_ns_{base::never_ns};  ///< or earlier, of one that waits no more
 };
 
 }  // namespace ham::detail

@@ -98,7 +98,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       calls(this, waits, &report_abandoned),
       continuations(this, calls.due()),
       numbers(&calls.due()),
-      losses(calls.due()),
+      losses(&calls.due()),
       reports(calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations, &counters, stage_messages()}),
       greetings(own, *table_, replies, waits),
@@ -152,7 +152,7 @@ engine::~engine() {
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
 void engine::settle_the_rest() {
   waits.lock();
-  losses.expire_all();
+  losses.release_all();
   settled.settle_all([this](call_slot& slot, slot_state outcome) { calls.settle(slot, outcome); });
   calls.fail_pending([this](call_slot& slot) {
     return slot.function == nullptr ? std::exception_ptr()

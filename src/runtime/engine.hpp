@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/own_counters.hpp"
-#include "core/awaited_losses.hpp"
 #include "core/batch_sender.hpp"
 #include "core/call_sender.hpp"
 #include "core/call_table.hpp"
@@ -29,6 +28,7 @@
 #include "core/handshake.hpp"
 #include "core/long_memory_timer.hpp"
 #include "core/message_receiver.hpp"
+#include "core/node_waits.hpp"
 #include "core/outgoing_replies.hpp"
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
@@ -377,7 +377,7 @@ class engine final : public called_node,
   call_table calls;
   continuation_runner continuations;
   replacements numbers;             ///< which processes supervised numbers stand for
-  awaited_losses losses;            ///< of processes that have said that they end
+  node_waits losses;                ///< of processes that have said that they end
   event_reports reports;            ///< what the program is told of nodes
   dispatcher calls_in;              ///< what calls that have been received go through
   handshake greetings;              ///< what nodes tell each other when they meet

@@ -8,6 +8,12 @@
 #include "runtime/engine.hpp"
 
 namespace ham::inline v1::detail {
+namespace {
+
+/// How long a process that has said that it ends may take until its loss is noted; then it is not believed.
+constexpr std::int64_t loss_timeout_ns = 10'000'000'000;
+
+}  // namespace
 
 peer_hold engine::peer_for(node_t node) {
   if (peer_hold who = peers.hold(node)) [[likely]]
@@ -144,11 +150,11 @@ void engine::after_loss(node_t node, const std::string& why, peer_end how) noexc
   } catch (const std::exception&) {  // no memory, or there can be no more transports: they were never met
     ways.for_each_behind(node, [&](node_t one) { events.on_lost(one, {}); });
   }
-  losses.lost(node);
+  losses.release(node);
 }
 
 bool engine::run_when_lost(node_t process, continuation* what, std::int64_t deadline_ns) noexcept {
-  const std::int64_t too_late_ns = base::now_ns() + awaited_losses::timeout_ns;
+  const std::int64_t too_late_ns = base::now_ns() + loss_timeout_ns;
   {
     const std::lock_guard guard(waits);  // a loss is noted, and the job told, under it
     if (process == self_ || is_ending() || !peers.has(process)) return false;
