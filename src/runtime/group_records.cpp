@@ -60,14 +60,16 @@ std::vector<std::byte> group_error_record(node_t node, std::uint32_t count) {
   return record_of({node, about.pid, about.name, {reinterpret_cast<const char*>(error.data()), error.size()}}, count);
 }
 
-std::exception_ptr read_group_error(msg::reader& from, const msg::handler_entry& function) {
+std::exception_ptr read_group_error(msg::reader& from, const std::string& function) {
   auto [node, pid, name, error] = msg::decode<group_error_fields>(from);
   offload::node_descriptor::info about;
   about.node = node;
   about.pid = pid;
   about.name = std::move(name);
-  return decode_exception(std::as_bytes(std::span(error)), msg::handler_table::local().pretty_name(function.key()),
-                          about);
+  return decode_exception(std::as_bytes(std::span(error)), function, about);
+}
+std::exception_ptr read_group_error(msg::reader& from, const msg::handler_entry& function) {
+  return read_group_error(from, msg::handler_table::local().pretty_name(function.key()));
 }
 
 std::vector<std::byte> left_out_record(std::uint32_t count) {
@@ -166,52 +168,7 @@ void throw_failures(const std::vector<group_answer>& parts, const std::vector<no
 
 // ---- results
 
-namespace offload {
-namespace {
-
-std::string text_of(const std::exception_ptr& why) {
-  try {
-    std::rethrow_exception(why);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "an exception of an unknown type";
-  }
-}
-
-/// "3 of 16 nodes have failed: 4, 5, 6 (node 4 was lost ...)". Nodes with one error are told together.
-std::string text_of(const std::vector<group_failure>& failures, std::size_t nodes) {
-  constexpr std::size_t max_errors = 4;
-  std::string text =
-      std::to_string(failures.size()) + " of " + std::to_string(nodes) + " nodes of a group have failed: ";
-  std::size_t told = 0;
-  for (std::size_t at = 0; at < failures.size();) {
-    std::size_t end = at;
-    std::string list;
-    for (; end < failures.size() && failures[end].error == failures[at].error; ++end)
-      list += (list.empty() ? "" : ", ") + std::to_string(failures[end].node);
-    if (told != 0) text += "; ";
-    text += list;
-    if (told++ < max_errors) text += " (" + text_of(failures[at].error) + ")";
-    at = end;
-  }
-  return text;
-}
-
-}  // namespace
-
-group_error::group_error(std::vector<group_failure> failures, std::size_t nodes)
-    : error(text_of(failures, nodes)), failures_(std::move(failures)) {}
-
-namespace detail {
-
-void throw_group_error(std::vector<group_failure> failures, std::size_t nodes) {
-  throw group_error(std::move(failures), nodes);
-}
-void throw_no_position(std::size_t position, std::size_t nodes) {
-  throw std::out_of_range("a group of " + std::to_string(nodes) + " nodes has no position " + std::to_string(position));
-}
-void rethrow_group_failure(const std::exception_ptr& what) { std::rethrow_exception(what); }
+namespace offload::detail {
 
 group_result<void> joined_results(std::vector<node_t> nodes, std::vector<future<group_result<void>>>& parts) {
   group_result<void> joined(std::move(nodes));
@@ -233,6 +190,5 @@ group_result<void> joined_results(std::vector<node_t> nodes, std::vector<future<
   return joined;
 }
 
-}  // namespace detail
-}  // namespace offload
+}  // namespace offload::detail
 }  // namespace ham

@@ -93,9 +93,6 @@ bool actor::prepare_all(const offload::group& all, broadcast_memory& to, random_
   } catch (const offload::group_error& failed) {
     for (const offload::group_failure& one : failed.failures()) static_cast<void>(outcome_of_member({}, one.error));
     return false;
-  } catch (const buffer_error&) {  // of its cleanup: a process that was replaced meanwhile
-    if (!faults_.any_added) throw;
-    return false;
   }
   try {
     const offload::group_result<void> written = offload::broadcast(to.before, to.at).get();
@@ -206,9 +203,6 @@ void actor::broadcast_from_first(broadcast_memory& to, random_source& random) {
     expected = content::after;
   } catch (const offload::group_error& failed) {
     for (const offload::group_failure& one : failed.failures()) static_cast<void>(outcome_of_member(how, one.error));
-  } catch (const remote_error& failed) {  // the first node's group_error
-    if (!how.has_deadline && !how.asked && !faults_.any)
-      running->fail(std::string("a broadcast fails without a reason: ") + failed.what());
   } catch (...) {
     if (outcome_of_member(how, std::current_exception()) == call_outcome::not_run) expected = content::before;
   }

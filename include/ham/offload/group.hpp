@@ -240,7 +240,7 @@ requires detail::transferable<std::ranges::range_value_t<Range>>
     const group_destination& to, const Range& data,
     const std::vector<buffer_ptr<std::ranges::range_value_t<Range>>>& buffers);
 /// Copies `count` elements of the first buffer to all others: its node reads and sends them. Blocks until that node has
-/// sent them, and the others have taken them. Throws what keeps the first node from that, and group_error.
+/// sent them, and the others have taken them. Throws what keeps the first node from that, and group_error for others.
 template <detail::transferable Element>
 void broadcast(const std::vector<buffer_ptr<Element>>& buffers, std::size_t count);
 /// The same with the deadline and the token of `to`, for which the first node is called. Throws ham::config_error if

@@ -27,7 +27,8 @@ struct group_failure {
   std::exception_ptr error;  ///< never nullptr
 };
 
-/// Some nodes of a group have failed. The text names them, and says of the first few what has happened.
+/// Some nodes of a group have failed. The text names them, and says of the first few what has happened. One that a
+/// function throws crosses as itself, with the errors of the nodes.
 class group_error : public error {
  public:
   /// `nodes`: of the group. At least one failure.
@@ -35,9 +36,12 @@ class group_error : public error {
 
   /// In the order of the group. That of a node behind one that was lost is the ham::node_failure of the lost one.
   [[nodiscard]] const std::vector<group_failure>& failures() const noexcept { return failures_; }
+  /// How many nodes the group has.
+  [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
 
  private:
   std::vector<group_failure> failures_;
+  std::size_t nodes_;
 };
 
 namespace detail {

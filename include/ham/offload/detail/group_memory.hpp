@@ -25,10 +25,6 @@ buffer_ptr<Element> allocate_member(std::uint64_t count) {
   return offload::allocate<Element>(this_node(), count);
 }
 template <class Element>
-void free_member(const std::vector<buffer_ptr<Element>>& buffers) {
-  if (const auto at = this_call::group_position(); at && *at < buffers.size()) offload::free(buffers[*at]);
-}
-template <class Element>
 void store_broadcast(const std::vector<buffer_ptr<Element>>& to, std::uint64_t begin, std::span<const Element> part) {
   const auto at = this_call::group_position();
   if (at && *at < to.size()) offload::put_sync(part.data(), to[*at] + begin, part.size());
@@ -102,12 +98,10 @@ void broadcast_from_here(buffer_ptr<Element> from, std::uint64_t count, const st
 template <detail::transferable Element>
 std::vector<buffer_ptr<Element>> allocate_all(const group_destination& to, std::size_t count) {
   auto made = async_all(to, fn<&detail::allocate_member<Element>>, static_cast<std::uint64_t>(count)).get();
-  if (!made.all_ok()) {
-    std::vector<buffer_ptr<Element>> there;
-    for (std::size_t at = 0; at < made.size(); ++at)
-      if (made.ok(at)) there.push_back(made.value(at));
-    if (!there.empty())
-      static_cast<void>(async_all(detail::group_of(there), fn<&detail::free_member<Element>>, there).get());
+  for (std::size_t at = 0; !made.all_ok() && at < made.size(); ++at) {
+    if (!made.ok(at)) continue;
+    HAM_TRY { offload::free(made.value(at)); }
+    HAM_CATCH_ALL {}  // gone with its process; the errors that count are those of the allocation
   }
   return std::move(made).values();
 }

@@ -75,6 +75,7 @@ struct group_record_head {
 [[nodiscard]] std::vector<std::byte> group_error_record(node_t node, std::uint32_t count);
 /// The exception of such a record, whose head has been read.
 [[nodiscard]] std::exception_ptr read_group_error(msg::reader& from, const msg::handler_entry& function);
+[[nodiscard]] std::exception_ptr read_group_error(msg::reader& from, const std::string& function);
 /// A record without a value.
 [[nodiscard]] std::vector<std::byte> left_out_record(std::uint32_t count);
 
