@@ -33,7 +33,7 @@ struct thread_state {
   unsigned stop_depth = 0;
   const std::stop_token* next_token = nullptr;  ///< of the call that it begins next at `token_depth`
   unsigned token_depth = 0;
-  unsigned owned_depth = no_depth;  ///< at which calls are not settled by their deadlines: see owned_answers
+  unsigned owned_depth = no_depth;  ///< at which the next call is not settled by its deadline: see owned_answers
   unsigned polls_left = 0;          ///< for replies alone, before it tries again to poll all endpoints
   unsigned refusals = 0;            ///< of the receiving lock, while it cannot poll for a reply alone
   bool polled_alone = false;        ///< for a reply, since it has polled all endpoints

@@ -237,8 +237,10 @@ void held_engine::stop_call(std::uint32_t call, offload::when_stopped how) const
 
 stop_shield::stop_shield() noexcept
     : before_(std::exchange(this_thread.stop, nullptr)),
-      depth_(std::exchange(this_thread.stop_depth, this_thread.depth)) {}
+      depth_(std::exchange(this_thread.stop_depth, this_thread.depth)),
+      owned_(std::exchange(this_thread.owned_depth, thread_state::no_depth)) {}
 stop_shield::~stop_shield() {
+  this_thread.owned_depth = owned_;
   this_thread.stop = before_;
   this_thread.stop_depth = depth_;
 }

@@ -222,22 +222,6 @@ const msg::handler_entry* engine::asking_function() const noexcept {
 }
 
 /// Each thread that needs the answer asks: one that waited for another's could be what that one executes.
-namespace {
-
-/// While it lives, no call of this thread is the one of owned_answers.
-class asking {
- public:
-  asking() noexcept : owned_(std::exchange(this_thread.owned_depth, thread_state::no_depth)) {}
-  asking(const asking&) = delete;
-  asking& operator=(const asking&) = delete;
-  ~asking() { this_thread.owned_depth = owned_; }
-
- private:
-  const unsigned owned_;
-};
-
-}  // namespace
-
 void engine::ask_for_functions(node_t node, std::int64_t deadline_ns) {
   destination there(node, 0, serial);
   there.deadline_ns = deadline_ns;
@@ -252,7 +236,6 @@ void engine::ask_for_functions(node_t node, std::int64_t deadline_ns) {
   std::optional<std::string> bytes;
   try {
     const stop_shield unstopped;
-    const asking not_what_is_asked_for;
     bytes = offload::sync(there, fn<&functions_now>);
   } catch (const deadline_exceeded&) {
     return;                      // who calls next asks again

@@ -154,7 +154,8 @@ struct pointer_holder_of_kind<std::array<Element, Size>, codec_kind::standard> :
 template <class Element, std::size_t Extent>
 struct pointer_holder_of_kind<std::span<const Element, Extent>, codec_kind::standard> : pointer_holder<Element> {};
 
-/// What std::bind makes of a function or of references; libstdc++ and libc++ name what is bound in its type.
+/// What std::bind makes of a function or of references; libstdc++ and libc++ name what is bound in its type,
+/// libc++ also the result of std::bind<R>, which counts as bound then.
 template <class Value>
 concept made_by_std_bind = requires {
   requires static_cast<bool>(std::is_bind_expression<Value>::value);

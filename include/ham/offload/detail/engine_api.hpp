@@ -82,7 +82,8 @@ enum class when_full : std::uint8_t { wait, refuse };
 /// Sends the message.
 void finish_call(engine& at, call_room& message);
 
-/// While it lives, calls that the thread makes are not stopped with the call that it executes.
+/// While it lives, calls that the thread makes are not stopped with the call that it executes, and none is the one that
+/// owned_answers means.
 class stop_shield {
  public:
   stop_shield() noexcept;
@@ -93,6 +94,7 @@ class stop_shield {
  private:
   call_stop* before_;
   unsigned depth_;
+  unsigned owned_;
 };
 
 // ---- slots

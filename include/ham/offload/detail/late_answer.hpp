@@ -9,8 +9,8 @@
 
 namespace ham::inline v1::detail {
 
-/// While it lives, calls of this thread are not settled by their deadlines once they have left; those still bound the
-/// wait for room. Who makes them waits until then, and gives back what comes later.
+/// The next call of this thread, while it lives, is not settled by its deadline once it has left; that still bounds the
+/// wait for room. Who makes it waits until then, and gives back what comes later.
 class owned_answers {
  public:
   owned_answers() noexcept;
