@@ -53,6 +53,10 @@ std::exception_ptr made_or_no_memory(Make make) noexcept {
   }
 }
 
+std::exception_ptr late_while_running() noexcept {
+  return made_or_no_memory([] { return late_replay(call_outcome::may_have_run); });
+}
+
 }  // namespace
 
 /// An entry of the table. As a continuation it tells the nodes that a replay has failed.
@@ -435,7 +439,7 @@ void graph_replays::settle(std::uint32_t number, std::span<const std::byte> valu
   if (one == nullptr || !one->sent.load(std::memory_order_acquire)) return;
   call_slot& slot = *one->slot;
   if (is_late(*one)) {  // functions may have ended because they were told
-    fail(*one, made_or_no_memory([] { return late_replay(call_outcome::may_have_run); }));
+    fail(*one, late_while_running());
     return;
   }
   try {
@@ -494,8 +498,7 @@ void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, 
   });
   locked([&] {
     replay* const one = find(replay_number);
-    if (one != nullptr)
-      fail(*one, is_late(*one) ? made_or_no_memory([] { return late_replay(call_outcome::may_have_run); }) : error);
+    if (one != nullptr) fail(*one, is_late(*one) ? late_while_running() : error);
   });
 }
 
@@ -522,7 +525,7 @@ void graph_replays::lose(node_t node) noexcept {
 
 bool graph_replays::expire(call_slot& slot) noexcept {
   replay* const one = find(slot);
-  if (one != nullptr) fail(*one, made_or_no_memory([] { return late_replay(call_outcome::may_have_run); }));
+  if (one != nullptr) fail(*one, late_while_running());
   return one != nullptr;
 }
 
