@@ -14,6 +14,8 @@
 #include "base/immortal.hpp"
 #include "base/recorder.hpp"
 #include "base/renew.hpp"
+#include "core/call_stops.hpp"
+#include "core/thread_state.hpp"
 #include "core/unobserved.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "runtime/device_heap.hpp"
@@ -130,6 +132,7 @@ void engine::detach_after_fork() noexcept {
   graphs.detach_after_fork();
   groups.detach_after_fork();
   repeated.detach_after_fork();
+  if (this_thread.stop != nullptr) this_thread.stop->detach_after_fork();  // of a stage of a graph: none lists those
   numbers.detach_after_fork();
   losses.detach_after_fork();
   events.detach_after_fork();

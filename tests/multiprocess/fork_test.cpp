@@ -7,7 +7,11 @@
 #include "support.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <optional>
+#include <thread>
+
+#include "ham/offload/graph.hpp"
 
 using namespace ham;
 using namespace ham::test;
@@ -180,6 +184,45 @@ TEST_F(fork_of_a_host, functions_may_fork) {
   }
   EXPECT_TRUE(offload::sync(
       1, [] { return in_a_fork([] { return is_told<config_error>([] { offload::sync(0, fn<&echo>, 1); }); }) == 0; }));
+}
+
+/// How many children have not ended well, of those that poll for a stop while another thread of the parent does.
+int fork_while_polled(int times) {
+  const auto stop = this_call::stop_token();
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) static_cast<void>(stop.stop_requested());
+  });
+  int failed = 0;
+  for (int i = 0; i < times; ++i) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::alarm(20);
+      const auto until = std::chrono::steady_clock::now() + 500us;
+      while (std::chrono::steady_clock::now() < until) {
+        if (stop.stop_requested()) ::_exit(1);
+      }
+      ::_exit(0);
+    }
+    int status = -1;
+    ::waitpid(pid, &status, 0);
+    if (status != 0) ++failed;
+  }
+  over = true;
+  other.join();
+  return failed;
+}
+
+TEST_F(fork_of_a_host, functions_that_can_be_stopped_may_fork) {
+#ifdef HAM_TEST_SANITIZED
+  GTEST_SKIP() << "a sanitizer's allocator may be locked by another thread at fork(), for ever in the child";
+#endif
+  const int times = std::min(rounds(300), 500);
+  EXPECT_EQ(offload::sync(offload::within(1, 600s), fn<&fork_while_polled>, times), 0);
+  offload::graph g;
+  const auto many = g.input<int>();
+  auto step = g.compile(g.call(1, fn<&fork_while_polled>, many));
+  EXPECT_EQ(step.stoppable()(times).get(), 0) << "as a stage";
 }
 
 // ---- in a host with ham_init, whose exit ends the job
