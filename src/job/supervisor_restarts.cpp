@@ -260,7 +260,7 @@ std::string supervisor::publish(node_t number, node_t process) {
 void supervisor::note_end(node_t number, const std::string& why) {
   std::lock_guard guard(mutex_);
   const auto found = nodes_.find(number);
-  if (found != nodes_.end()) add_reason(found->second.reasons, why);
+  if (found != nodes_.end() && !std::exchange(found->second.hung, false)) add_reason(found->second.reasons, why);
 }
 
 void supervisor::give_up(node_t number, const std::string& why) {

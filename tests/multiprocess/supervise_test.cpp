@@ -491,6 +491,25 @@ TEST(supervise, a_call_that_nobody_waits_for_hangs_too) {
   static_cast<void>(testing::internal::GetCapturedStderr());
 }
 
+TEST(supervise, a_process_that_hangs_while_it_is_prepared_has_one_reason) {
+  runtime rt(nodes("shm:1"));
+  int prepared = 0;
+  const auto prepare = [&](const offload::respawned& fresh) {
+    if (++prepared == 1) offload::sync(fresh.node, fn<&hang>);
+  };
+  offload::supervise(1, {.max_restarts = 2, .hang_after = 300ms, .on_respawn = prepare});
+  testing::internal::CaptureStderr();
+  kill_node(1);
+  offload::sync(1, fn<&my_pid>);  // of the second attempt
+  EXPECT_EQ(prepared, 2);
+  kill_node(1);
+  const std::string why = message_of<node_failure>([] { offload::sync(1, fn<&my_pid>); });
+  static_cast<void>(testing::internal::GetCapturedStderr());
+  EXPECT_NE(why.find("2. it hung: no answer to"), std::string::npos) << why;
+  EXPECT_NE(why.find("3. "), std::string::npos) << why;
+  EXPECT_EQ(why.find("4. "), std::string::npos) << why;
+}
+
 TEST(supervise, the_job_may_end_while_a_node_is_started) {
   for (int i = 0; i < rounds(5); ++i) {
     runtime rt(nodes("shm:2+restart"));
