@@ -182,6 +182,8 @@ class engine final : public called_node,
   void progress_while(const std::atomic<unsigned>& any) {
     wait_until([&any] { return any.load() == 0; }, base::never_ns);
   }
+  /// Also for waiting_node and sending_node: more threads want to run than there are cores.
+  [[nodiscard]] bool oversubscribed() const noexcept override { return transports_.oversubscribed(); }
   /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
 
@@ -269,7 +271,6 @@ class engine final : public called_node,
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept override;
-  [[nodiscard]] bool oversubscribed() const noexcept override { return transports_.oversubscribed(); }
   [[nodiscard]] bool has_deferred() const noexcept override { return calls_in.has_deferred(); }
   [[nodiscard]] bool has_runnable() const override { return calls_in.has_runnable(); }
   bool run_deferred(const call_slot* awaited) override { return calls_in.run_deferred(awaited); }

@@ -147,6 +147,7 @@ std::size_t pool_state::wait_for_place() {
     waiting_.push_back(me);
     hand_out(guard);
   }
+  if (const std::int64_t nap_ns = next_nap_ns(me.slot); nap_ns != 0) base::sleep_ns(nap_ns);
   if (!me.wait()) {
     std::unique_lock guard(mutex_);
     static_cast<void>(waiting_.remove(me));
@@ -163,9 +164,23 @@ std::size_t pool_state::wait_for_place() {
   return me.place;
 }
 
+/// If cores are few, handles what has arrived. 0: that was enough, or this thread does not sleep.
+std::int64_t pool_state::next_nap_ns(const call_slot& awaited) {
+  engine* const at = find_engine(runtime_);
+  if (at == nullptr || !at->oversubscribed()) return 0;
+  do {
+    if (awaited.settled()) return 0;
+  } while (at->poll_once());
+  const std::lock_guard guard(mutex_);
+  return naps_.next_ns(ended_, per_node_ * living_);
+}
+
 void pool_state::leave(std::size_t place) noexcept {
   std::unique_lock guard(mutex_);
-  if (place != none) --members_[place].tasks;
+  if (place != none) {
+    --members_[place].tasks;
+    ++ended_;
+  }
   --tasks_;
   hand_out(guard);
 }

@@ -11,6 +11,7 @@
 
 #include "ham/error.hpp"
 #include "ham/offload/detail/engine_api.hpp"
+#include "runtime/pool_naps.hpp"
 
 namespace ham::inline v1::offload::detail {
 
@@ -94,6 +95,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   [[nodiscard]] bool awaits_return(std::size_t place) noexcept;
   void come_back(std::size_t place) noexcept;
   [[nodiscard]] std::size_t wait_for_place();
+  [[nodiscard]] std::int64_t next_nap_ns(const call_slot& awaited);
   void hand_out(std::unique_lock<std::mutex>& guard) noexcept;
   [[nodiscard]] node_failure none_left() const;
 
@@ -104,6 +106,8 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   std::vector<member> members_;
   std::size_t living_;
   std::size_t tasks_ = 0;
+  std::uint64_t ended_ = 0;  // tasks that have left a place
+  pool_naps naps_;
   std::size_t next_ = 0;  // of those with equally few tasks
   waiter_list waiting_;   // for room
   waiter_list idle_;      // until there are no tasks

@@ -61,8 +61,9 @@ class pool {
 
   /// Starts callable(args...) on the least busy node. While all nodes have `per_node` tasks it waits, first come, first
   /// served, and makes progress; but not within a call or a continuation, which a task may wait for in turn: there the
-  /// task is sent beyond that limit. Arguments are copied before it returns. What the function throws is in the future.
-  /// Throws as offload::async; ham::node_failure only if no node is left.
+  /// task is sent beyond that limit. Where busy nodes have not a core each, it sleeps for up to 0.5 ms at a time of
+  /// that wait, and makes no progress. Arguments are copied before it returns. What the function throws is in the
+  /// future. Throws as offload::async; ham::node_failure only if no node is left.
   template <class Callable, class... Args>
   requires(!sends_pointers<Callable, Args...>) [[nodiscard]] auto async(const Callable& callable, const Args&... args)
       -> future_of<Callable, Args...> {

@@ -1,0 +1,60 @@
+// How long who fills a pool sleeps while its nodes have work.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace ham::inline v1::offload::detail {
+
+/// Where more threads are busy than there are cores, one that polls until there is room again has the core of the tasks
+/// that it waits for: with as many nodes as cores, up to half of them. It sleeps instead, for about as long as half of
+/// the tasks take that the pool has room for, so that none of the nodes runs out of them; nobody wakes it up, which
+/// would cost more than a short task. Not thread-safe.
+class pool_naps {
+ public:
+  static constexpr std::int64_t min_ns = 20'000;
+  static constexpr std::int64_t max_ns = 500'000;
+  static constexpr std::size_t min_room = 16;  ///< with less, nodes run out of tasks meanwhile
+  static constexpr unsigned waits_between_trials = 64;
+
+  /// All places are taken, and nothing has arrived. `ended`: tasks, since the pool was made; `room`: for how many there
+  /// is. How long to sleep before the usual wait, which does not leave the core alone; 0: not at all.
+  [[nodiscard]] std::int64_t next_ns(std::uint64_t ended, std::size_t room) noexcept {
+    if (room < min_room) return 0;
+    const std::uint64_t since = ended - ended_;
+    ended_ = ended;
+    if (left_out_ != 0) {
+      --left_out_;
+      return 0;
+    }
+    if (!slept_) return start();
+    const bool all_idle = 4 * since >= 3 * room;
+    // Too few: tasks that take long, for which the usual wait sleeps as well, or that wait for this very thread.
+    if (16 * since < room || (all_idle && nap_ns_ == min_ns)) return stop();
+    if (all_idle)
+      nap_ns_ = std::max(min_ns, nap_ns_ - nap_ns_ / 4);
+    else if (2 * since < room)
+      nap_ns_ = std::min(max_ns, nap_ns_ + nap_ns_ / 2);
+    return nap_ns_;
+  }
+
+ private:
+  std::int64_t start() noexcept {
+    slept_ = true;
+    nap_ns_ = min_ns;
+    return nap_ns_;
+  }
+  std::int64_t stop() noexcept {
+    slept_ = false;
+    left_out_ = waits_between_trials;
+    return 0;
+  }
+
+  std::uint64_t ended_ = 0;  ///< at the last wait
+  std::int64_t nap_ns_ = 0;
+  unsigned left_out_ = 0;  ///< waits
+  bool slept_ = false;     ///< before the last wait, too
+};
+
+}  // namespace ham::offload::detail
