@@ -112,5 +112,6 @@ int main(int argc, char** argv) {
   description.add_option("--peak-milliseconds", chosen.peak_milliseconds, "time for each measurement of the peak")
       ->check(CLI::Range(0.0, 60'000.0))
       ->capture_default_str();
+  gemm::choose_kernels();
   return app::run(argc, argv, description, chosen, [&] { return run(chosen); });
 }

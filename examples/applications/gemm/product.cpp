@@ -7,7 +7,9 @@
 #include <cblas.h>
 #endif
 
+#include <cstdlib>
 #include <limits>
+#include <string_view>
 
 #include "gemm/check.hpp"
 
@@ -51,6 +53,19 @@ template class product<float>;
 template class product<double>;
 
 std::string openblas_configuration() { return openblas_get_config(); }
+
+void choose_kernels() {
+#if defined(__x86_64__)
+  constexpr std::string_view fallback = "Prescott";
+  constexpr int keep = 0;  // what the user has chosen
+  if (openblas_get_corename() != fallback) return;
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+      __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0)
+    ::setenv("OPENBLAS_CORETYPE", "SkylakeX", keep);
+  else if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0)
+    ::setenv("OPENBLAS_CORETYPE", "Haswell", keep);
+#endif
+}
 
 peak_of_core peak_here(precision which, double milliseconds) {
   const peak found = measure_peak(which, milliseconds);

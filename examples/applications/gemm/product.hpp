@@ -30,6 +30,10 @@ class product {
 extern template class product<float>;
 extern template class product<double>;
 
+/// A release of OpenBLAS that does not know the processor uses kernels for the oldest one that it knows. Before the
+/// first target starts: has those for the vector units of this processor used by the targets of this machine.
+void choose_kernels();
+
 /// What OpenBLAS says about itself: version, and the processor that it is tuned for.
 std::string openblas_configuration();
 
