@@ -26,7 +26,7 @@ using coupled::field;
 struct options : app::settings {
   std::uint64_t columns = 128;
   std::uint64_t rows = 64;
-  std::uint64_t steps = 300;
+  std::uint64_t steps = 100;
   double step_ms = 1.0;
 };
 
@@ -117,10 +117,10 @@ app::outcome run(const options& chosen) {
     }
   }
 
-  std::vector<double> threads;  // of each repetition the faster ones: on a busy machine those that sleep
-  for (std::size_t i = 0; i < who[1].seconds.size(); ++i) {
-    threads.push_back(std::min(who[1].seconds[i], who[2].seconds[i]));
-  }
+  // One of them throughout, on a busy machine those that sleep. The faster one of each repetition would be a floor that
+  // moves: the less one run is like the next, the further below what either pair takes.
+  const bool sleeping_is_faster = app::quartiles_of(who[2].seconds).median < app::quartiles_of(who[1].seconds).median;
+  const contestant& threads = who[sleeping_is_faster ? 2 : 1];
 
   app::outcome result;
   bench::report& report = result.report;
@@ -135,19 +135,20 @@ app::outcome run(const options& chosen) {
   for (const contestant& one : who) {
     std::vector<double> microseconds;
     for (const double seconds : one.seconds) microseconds.push_back(1e6 * seconds);
-    const double more = 1e6 * bench::compare(one.seconds, threads).median_difference;
+    const double more = 1e6 * bench::compare(one.seconds, threads.seconds).median_difference;
     table.rows.push_back(
         app::joined(app::joined({one.name}, app::cells_of(app::quartiles_of(microseconds), 2)), {{more, 2}}));
   }
   report.tables.push_back(std::move(table));
   report.bars.push_back({"overhead per step against the faster pair of threads",
-                         100.0 * (bench::compare(who[0].seconds, threads).median_of_ratios - 1.0),
+                         100.0 * (bench::compare(who[0].seconds, threads.seconds).median_of_ratios - 1.0),
                          bench::bar::direction::at_most, 1.0, "%"});
   report.bars.push_back({"runs with another result than in one process", static_cast<double>(wrong),
                          bench::bar::direction::at_most, 0.0, ""});
   report.remarks = {std::to_string(chosen.columns * sizeof(double)) +
                         " bytes travel in each direction per step; both sides compute at the same time",
                     "the bar is meant for steps of 1 ms, host and target on a core each; all run in turns",
+                    std::string("the faster pair of threads, by the median of all runs: ") + threads.name,
                     core >= 0 ? "the second thread runs on the target's core, " + std::to_string(core)
                               : "the second thread runs where the system puts it"};
   result.correct = wrong == 0;
@@ -159,7 +160,7 @@ app::outcome run(const options& chosen) {
 int main(int argc, char** argv) {
   CLI::App description{"A time loop with a solver object on a target (HAM_NODES says which).", "coupled"};
   options chosen;
-  chosen.repetitions = 9;
+  chosen.repetitions = 27;  // short runs: each is compared with those right beside it
   chosen.default_nodes = "shm:1";
   description.add_option("--columns", chosen.columns, "points of a row, which travels in each step")
       ->check(CLI::Range(3, 100'000))
