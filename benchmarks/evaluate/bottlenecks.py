@@ -5,18 +5,24 @@ import results
 COMPUTATION, MEMORY, LLC = "computation-bound", "memory-bound", "LLC-bound"
 # Who does as much of the peak does not wait for a cache.
 NEAR_PEAK = 0.8
-TITLE = ("what bounds each kernel on most targets, as Table V of the paper defines it; memory B/F: bandwidth of Triad / measured "
-         "peak of that precision; minimum B/F: each value passes the memory once")
+TITLE = ("what bounds each kernel on most targets, as Table V of the paper defines it; memory B/F, LLC B/F: bandwidth of Triad from memory, from "
+         "the last-level cache / measured peak of that precision; minimum B/F: each value passes the memory once")
 
 
-def bound(code, minimum, memory, of_the_peak):
-    """The class of a kernel. Its actual B/F lies between the minimum and that of the code, which is None where it is not known."""
+def bound(code, minimum, memory, of_the_peak, cache=None):
+    """The class of a kernel. Its actual B/F lies between the minimum and that of the code, which is None where it is not known;
+    `cache`, None if it was not measured, is the B/F of the last-level cache."""
+    fits_cache = code is not None and cache is not None and code <= cache
     if minimum > memory:
         # Equations 1 and 2 of the paper: the cache, which is faster than memory, is no bound if it gets no more requests.
-        return MEMORY if code is not None and code <= minimum else f"{MEMORY} or {LLC}"
+        return MEMORY if fits_cache or (code is not None and code <= minimum) else f"{MEMORY} or {LLC}"
     if of_the_peak >= NEAR_PEAK or (code is not None and code < memory):
         return COMPUTATION
-    return f"{COMPUTATION} or {LLC}" if code is None else "not decided by these figures"
+    if code is None:
+        return f"{COMPUTATION} or {LLC}"
+    if cache is None:
+        return "not decided by these figures"
+    return f"{COMPUTATION} or {MEMORY}" if fits_cache else f"{MEMORY} or {LLC}"
 
 
 def _most(reports, table, where=()):
@@ -32,7 +38,7 @@ def _cell(row, column):
 
 
 def table(reports_of):
-    """Of the measurements gemm, stream and himeno; None if one of them is not there."""
+    """Of the measurements gemm, stream and himeno, None if one of them is not there; and of stream-cache, if that is."""
     dgemm, sgemm = (_most(reports_of("gemm"), "^Matrix products", (("product", f"^{name}"),)) for name in ("DGE", "SGE"))
     triad = _most(reports_of("stream"), "^STREAM", (("kernel", "^Triad"),))
     himeno = _most(reports_of("himeno"), "^Himeno")
@@ -40,6 +46,8 @@ def table(reports_of):
         return None
     peaks = {"double": _cell(dgemm, "^measured peak"), "single": _cell(sgemm, "^measured peak")}
     bandwidth = _cell(triad, "^bandwidth")
+    in_cache = _most(reports_of("stream-cache") or [], "^STREAM in the", (("kernel", "^Triad"),))
+    cache_bandwidth = in_cache and _cell(in_cache, "^bandwidth")
     rows = []
     for name, precision, row, scale, minimum_column in (
             ("DGEMM", "double", dgemm, 1, "^minimum B/F"), ("SGEMM", "single", sgemm, 1, "^minimum B/F"),
@@ -50,8 +58,9 @@ def table(reports_of):
             return None
         reached *= scale
         memory = bandwidth / peak
+        cache = cache_bandwidth / peak if cache_bandwidth else None
         rows.append({"kernel": name, "precision": precision, "targets": _cell(row, "^targets"), "Gflop/s": reached,
-                     "measured peak Gflop/s": peak, "memory B/F": memory, "code B/F": "not known" if code is None else code,
-                     "minimum B/F": minimum, "of the roof %": 100 * reached / min(peak, bandwidth / minimum),
-                     "class": bound(code, minimum, memory, reached / peak)})
+                     "measured peak Gflop/s": peak, "memory B/F": memory, "LLC B/F": "not measured" if cache is None else cache,
+                     "code B/F": "not known" if code is None else code, "minimum B/F": minimum, "of the roof %": 100 * reached / min(peak, bandwidth / minimum),
+                     "class": bound(code, minimum, memory, reached / peak, cache)})
     return {"title": TITLE, "rows": rows}

@@ -205,7 +205,7 @@ HIMENO = Experiment(
 ROOFLINE = Experiment(
     "roofline", "Paper 4, Fig. 10 and Table V: roofline and bytes per flop",
     "Kernels under the measured peaks and the bandwidth of Triad, on all targets together, and what bounds each of them.",
-    ("gemm", "stream", "himeno"),
+    ("gemm", "stream", "stream-cache", "himeno"),
     (Plot("Roofline of all targets together", "Gflop/s", (
         Series("double precision", "gemm", "^measured peak", "targets", role="peak", where=(("product", "^DGE"),), most="targets"),
         Series("single precision", "gemm", "^measured peak", "targets", role="peak", where=(("product", "^SGE"),), most="targets"),
@@ -216,9 +216,8 @@ ROOFLINE = Experiment(
         Series("Himeno (single precision; each plane read once)", "himeno", "^performance", "^minimum B/F", "^Himeno", scale=1e-3,
                inverse_x=True, most="targets")), "roofline", "flop per byte"),),
     ("4/fig10", "4/table5"), "The kernels of Tohoku University are not public. Actual bytes per flop need hardware counters: in their "
-    "place are the fewest bytes that have to pass the memory. The bandwidth of the last-level cache is not measured, so a kernel whose "
-    "code asks for more bytes than that may be bound by the cache where the table says \"or LLC-bound\". The paper divides by the "
-    "theoretical peak, this table by the measured one.", tables=(bottlenecks.table,))
+    "place are the fewest bytes that have to pass the memory, and where they do not decide, the table has both classes. What a virtual "
+    "machine has of the last-level cache, others may use. The paper divides by the theoretical peak, this table by the measured one.", tables=(bottlenecks.table,))
 
 
 def _models(title, source, emulated=False):

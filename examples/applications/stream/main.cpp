@@ -3,6 +3,7 @@
 // expect: ^ *Triad +1 +[0-9.]+
 // expect: ^  wrong elements +0\.00 +\(<= 0\.00\)  ok$
 // expect: Triad on [0-9]+ targets? / on as many threads
+#include <unistd.h>
 #include <ham/offload.hpp>
 
 #include <algorithm>
@@ -25,7 +26,18 @@ namespace bench = ham::bench;
 
 struct options : app::settings {
   std::uint64_t elements = 10'000'000;
+  bool in_cache = false;
 };
+
+/// Elements per array with which the three arrays of a target are four times as large as its core's own cache, and
+/// those of all targets at most half of the last-level one; 0: there is no such number, or the sizes are not known.
+std::uint64_t elements_in_cache(std::size_t targets) {
+  const long own = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+  const long shared = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (own <= 0 || shared <= 0) return 0;
+  const auto bytes = 4 * static_cast<std::uint64_t>(own);
+  return bytes * targets <= static_cast<std::uint64_t>(shared) / 2 ? bytes / (3 * sizeof(double)) : 0;
+}
 
 /// GB/s of each repetition, per kernel.
 struct rates {
@@ -66,13 +78,24 @@ contest measure(const std::vector<ham::node_t>& nodes, const options& chosen) {
   return result;
 }
 
-app::outcome run(const options& chosen) {
+app::outcome run(options chosen) {
   const std::vector<ham::node_t> nodes = app::chosen_targets(chosen);
   app::outcome result;
   bench::report& report = result.report;
   report.name = "stream";
+  if (chosen.in_cache) {
+    chosen.elements = elements_in_cache(nodes.size());
+    if (chosen.elements == 0) {
+      report.remarks = {
+          "not measured: no arrays of these targets are larger than the caches of their cores and fit into half "
+          "of the last-level cache, or the sizes of the caches are not known"};
+      result.correct = true;
+      return result;
+    }
+  }
   bench::table table;
-  table.title = "STREAM, " + std::to_string(chosen.elements) + " elements per array and target";
+  table.title = std::string(chosen.in_cache ? "STREAM in the last-level cache, " : "STREAM, ") +
+                std::to_string(chosen.elements) + " elements per array and target";
   table.columns = app::joined(app::joined({"kernel", "targets"}, app::quartile_columns("bandwidth", "GB/s")),
                               {"threads of one process (GB/s)", "performance (GFLOP/s)", "code B/F (bytes/flop)"});
 
@@ -101,7 +124,9 @@ app::outcome run(const options& chosen) {
       "bytes as STREAM counts them: without reading the lines that are written",
       "time as the host sees it: from the calls until the last target has answered",
       "threads run on the targets' cores if these are of this machine, a kernel right after the targets' one",
-      "arrays of less than four times the last-level cache measure the cache"};
+      chosen.in_cache ? "the arrays of a target are four times as large as the cache of its core; others may use the "
+                        "last-level cache, too"
+                      : "arrays of less than four times the last-level cache measure the cache"};
   result.correct = wrong == 0;
   return result;
 }
@@ -115,5 +140,7 @@ int main(int argc, char** argv) {
   description.add_option("--elements", chosen.elements, "elements per array and target, of 8 bytes")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
+  description.add_flag("--in-cache", chosen.in_cache,
+                       "as many elements as only the last-level cache holds, which is measured");
   return app::run(argc, argv, description, chosen, [&] { return run(chosen); });
 }

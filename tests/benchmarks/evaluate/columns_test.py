@@ -41,6 +41,7 @@ QUICK = {
     "bandwidth-tcp": (*SHORT, "--largest", "0.001"),
     "gemm": ("--repetitions", "1", "--size", "64"),
     "stream": ("--repetitions", "1", "--elements", "1000"),
+    "stream-cache": ("--repetitions", "1"),
     "himeno": ("--repetitions", "1", "--iterations", "1"),
     **{f"execution-models{link}": ("--repetitions", "1", "--iterations", "1") for link in ("", "-emulated")},
     **{f"formatted-output{link}": ("--repetitions", "1", "--lines", "10", "--steps", "1") for link in ("", "-emulated")},

@@ -154,6 +154,13 @@ class Bottlenecks(unittest.TestCase):
                 (None, 0.01, 0.5, "computation-bound or LLC-bound"), (2, 0.01, 0.5, "not decided by these figures")):
             self.assertEqual(bottlenecks.bound(code, minimum, 0.3, of_the_peak), wanted, (code, minimum, of_the_peak))
 
+    def test_classes_with_a_measured_cache(self):
+        for code, minimum, of_the_peak, wanted in (
+                (12, 12, 0.03, "memory-bound"), (3.76, 1.65, 0.06, "memory-bound"), (7, 1.65, 0.06, "memory-bound or LLC-bound"),
+                (0.2, 0.1, 0.5, "computation-bound"), (None, 0.01, 0.5, "computation-bound or LLC-bound"),
+                (2, 0.01, 0.5, "computation-bound or memory-bound"), (7, 0.01, 0.5, "memory-bound or LLC-bound")):
+            self.assertEqual(bottlenecks.bound(code, minimum, 0.3, of_the_peak, cache=5), wanted, (code, minimum, of_the_peak))
+
     def test_the_table_is_of_all_targets_and_each_precision(self):
         measured = {name: [{"name": name, "bars": [], "remarks": [], "tables": [{"title": title, "rows": rows}]}] for name, title, rows in (
             ("gemm", "Matrix products of 10", [
@@ -164,6 +171,7 @@ class Bottlenecks(unittest.TestCase):
             ("himeno", "Himeno, size S", [{"targets": n, "performance (MFLOPS)": 6000.0 * n, "minimum B/F (bytes/flop)": 1.6,
                                            "code B/F (bytes/flop)": 3.7} for n in (1, 2)]))}
         rows = {row["kernel"]: row for row in bottlenecks.table(measured.get)["rows"]}
+        self.assertEqual({row["LLC B/F"] for row in rows.values()}, {"not measured"})
         self.assertEqual({name: row["class"] for name, row in rows.items()}, {
             "DGEMM": "computation-bound", "SGEMM": "computation-bound", "STREAM Triad": "memory-bound",
             "Himeno": "memory-bound or LLC-bound"})
@@ -172,7 +180,12 @@ class Bottlenecks(unittest.TestCase):
             self.assertAlmostEqual(rows[name]["memory B/F"], memory)
             self.assertAlmostEqual(rows[name]["of the roof %"], roof)
         self.assertEqual(rows["DGEMM"]["code B/F"], "not known")
-        self.assertIsNone(bottlenecks.table(lambda name: [] if name == "himeno" else measured[name]))
+        self.assertIsNone(bottlenecks.table(lambda name: [] if name == "himeno" else measured.get(name)))
+        measured["stream-cache"] = [{"name": "stream", "bars": [], "remarks": [], "tables": [{
+            "title": "STREAM in the last-level cache, 10", "rows": [{"kernel": "Triad", "targets": 2, "bandwidth (GB/s)": 80.0}]}]}]
+        rows = {row["kernel"]: row for row in bottlenecks.table(measured.get)["rows"]}
+        self.assertAlmostEqual(rows["DGEMM"]["LLC B/F"], 0.8)
+        self.assertEqual(rows["Himeno"]["class"], "memory-bound or LLC-bound")
 
 
 class ReferencePage(unittest.TestCase):
