@@ -113,12 +113,14 @@ TEST_F(engine_numbers, a_repeated_call_of_who_prepares_a_process_ends_with_it) {
   EXPECT_THROW(sent.get(), node_failure);
 }
 
-/// A process that dies before it has greeted, and the next one, told by another thread while this one waits for it.
+/// A process that dies before it has greeted, and the next one, told by another thread while this one waits for it:
+/// from when its node sleeps.
 class next_process_dies {
  public:
   next_process_dies(detail::engine& at, node_t number, node_t greeting, node_t next)
-      : thread_([&at, number, greeting, next] {
-          std::this_thread::sleep_for(milliseconds(20));
+      : thread_([&at, number, greeting, next, before = at.waits.sleeps()] {
+          for (int i = 0; i < 20'000 && at.waits.sleeps() == before; ++i) std::this_thread::sleep_for(milliseconds(1));
+          EXPECT_NE(at.waits.sleeps(), before) << "nobody waits for the process";
           at.events.on_died(greeting, "it has died, too");
           while (at.peers.hold(greeting)->state.load() != detail::peer_state::lost)
             std::this_thread::sleep_for(milliseconds(1));
