@@ -181,9 +181,12 @@ TEST(started_transfers, waits_without_taking_the_core) {
   still.needed = endless;
   started_transfers all(nullptr);
   ASSERT_TRUE(begin(all, still, true));
+  const auto begin = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(200ms);
-  EXPECT_LT(still.moves, 10'000) << "moves in 200 ms; about one in 50 us";
-  EXPECT_GT(still.moves, 20);
+  EXPECT_TRUE(soon([&] { return still.moves > 20; }));  // on a busy machine it goes on more slowly
+  const int moves = still.moves;
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(moves, took / 20us) << "about one in 50 us";
 }
 
 }  // namespace
