@@ -45,29 +45,36 @@ class poller {
   explicit poller(detail::engine& of) : of_(of), thread_([this] { run(); }) {}
   ~poller() {
     end_ = true;
-    all_the_time_ = false;
+    set(all_the_time_, false);
     thread_.join();
   }
   poller(const poller&) = delete;
   poller& operator=(const poller&) = delete;
   /// Returns when it has it.
   void take() {
-    all_the_time_ = true;
-    while (!has_) base::yield();
+    set(all_the_time_, true);
+    has_.wait(false);
   }
   void give() {
-    all_the_time_ = false;
-    while (has_) base::yield();
+    set(all_the_time_, false);
+    has_.wait(true);
   }
 
  private:
+  static void set(std::atomic<bool>& which, bool to) {
+    which = to;
+    which.notify_all();
+  }
   void run() {
     while (!end_) {
       of_.waits.lock();
-      has_ = all_the_time_.load();
       const auto until = std::chrono::steady_clock::now() + 50us;
-      while (all_the_time_ || std::chrono::steady_clock::now() < until) has_ = all_the_time_.load();
-      has_ = false;
+      while (all_the_time_ || std::chrono::steady_clock::now() < until) {
+        if (!all_the_time_) continue;
+        set(has_, true);
+        all_the_time_.wait(true);
+      }
+      set(has_, false);
       of_.waits.unlock();
       base::yield();
     }
