@@ -92,7 +92,7 @@ TEST_F(retried_call, fails_with_the_first_reason_when_no_repetition_is_left) {
 TEST_F(retried_call, does_not_wait_for_ever_for_a_process_that_does_not_end) {
   at_.numbers.set(1, 1, phase::up);
   const std::string why = message_of<node_failure>([] {
-    static_cast<void>(offload::sync(offload::retry(offload::within(1, 500ms), 3), idempotent(fn<&ends_on_node_1>)));
+    static_cast<void>(offload::sync(offload::retry(offload::within(1, 2s), 3), idempotent(fn<&ends_on_node_1>)));
   });
   EXPECT_NE(why.find("its device did"), std::string::npos) << why;
   EXPECT_EQ(runs, 1);
