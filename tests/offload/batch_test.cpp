@@ -161,10 +161,14 @@ TEST_F(batches, in_a_context_and_with_a_deadline) {
 
   offload::batch late(offload::within(1, 20ms));
   auto quick = late.add(fn<&echo>, 1);
-  auto slow = late.add([] { std::this_thread::sleep_for(200ms); });
+  static std::atomic<bool> gate{false};
+  auto slow = late.add([] {
+    while (!gate) std::this_thread::sleep_for(100us);
+  });
   late.submit();
   EXPECT_THROW(slow.get(), deadline_exceeded);
   EXPECT_THROW((void)quick.get(), deadline_exceeded) << "results come back as one";
+  gate = true;
   EXPECT_EQ(offload::sync(1, fn<&echo>, 5), 5);
 }
 

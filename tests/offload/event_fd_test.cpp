@@ -30,6 +30,11 @@ int after(int ms, int value) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
   return value;
 }
+std::atomic<bool> gate{false};
+int held(int value) {
+  while (!gate) std::this_thread::sleep_for(100us);
+  return value;
+}
 int refuse() { throw std::runtime_error("no"); }
 
 /// A loop that does nothing but what HAM asks of it, and gives up only by the clock: a lost wake-up costs 20 s.
@@ -116,10 +121,12 @@ TEST_F(event_fd, no_wake_up_is_lost_in_many_turns) {
 TEST_F(event_fd, deadlines_are_met_while_the_loop_sleeps) {
   ASSERT_TRUE(settle_down());
   const auto begin = std::chrono::steady_clock::now();
-  auto late = offload::async(offload::within(1, 30ms), fn<&after>, 300, 1);
+  gate = false;
+  auto late = offload::async(offload::within(1, 30ms), fn<&held>, 1);
   bool settled = false;
   late.on_ready([&] { settled = true; });
   EXPECT_TRUE(run_loop([&] { return settled; }));
+  gate = true;
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 30ms);
   EXPECT_THROW(late.get(), deadline_exceeded);
 }

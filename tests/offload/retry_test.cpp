@@ -1,6 +1,7 @@
 // Calls that may be repeated, where nothing dies; repetitions are in tests/multiprocess.
 #include "ham/offload/retry.hpp"
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,10 @@ std::string twice(const std::string& text) { return text + text; }
 void nothing() {}
 int refuse() { throw std::out_of_range("not this"); }
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+std::atomic<bool> gate{false};
+void hold() {
+  while (!gate) std::this_thread::sleep_for(100us);
+}
 int runs = 0;
 int count_and_fail() {
   ++runs;
@@ -38,8 +43,9 @@ TEST_F(retry, errors_of_the_function_are_not_repeated) {
 }
 
 TEST_F(retry, has_the_deadline_of_its_destination) {
-  EXPECT_THROW(offload::sync(offload::retry(offload::within(1, 10ms), 3), idempotent(fn<&sleep_ms>), 100),
-               deadline_exceeded);
+  gate = false;
+  EXPECT_THROW(offload::sync(offload::retry(offload::within(1, 10ms), 3), idempotent(fn<&hold>)), deadline_exceeded);
+  gate = true;
 }
 
 TEST_F(retry, a_number_that_is_no_node_is_refused_at_once) {

@@ -2,6 +2,7 @@
 #include "ham/offload/unobserved_error.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
@@ -28,6 +29,11 @@ int fail(const std::string& why) { throw std::runtime_error(why); }
 int echo(int value) { return value; }
 int slow(int value) {
   std::this_thread::sleep_for(20ms);
+  return value;
+}
+std::atomic<bool> gate{false};
+int held(int value) {
+  while (!gate) std::this_thread::sleep_for(100us);
   return value;
 }
 void fail_at_once() { throw std::length_error("pinged"); }
@@ -145,7 +151,9 @@ TEST_F(unobserved_errors, of_pings_where_they_run) {
 }
 
 TEST_F(unobserved_errors, of_deadlines_but_not_of_detached_calls) {
-  { auto late = offload::async(offload::within(1, 1ms), fn<&slow>, 1); }
+  gate = false;
+  { auto late = offload::async(offload::within(1, 1ms), fn<&held>, 1); }
+  gate = true;
   EXPECT_EQ(count(), 1U);
   EXPECT_THROW(std::rethrow_exception(told[0].error), deadline_exceeded);
   offload::async(offload::within(1, 1ms), fn<&slow>, 1).detach();
