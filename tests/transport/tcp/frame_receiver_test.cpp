@@ -10,7 +10,7 @@ class frame_receivers : public lone_endpoint {
  protected:
   [[nodiscard]] std::optional<std::uint32_t> next() const {
     frame found;
-    if (!eventually([&] { return end_->poll(found); }, 5s)) return std::nullopt;
+    if (!eventually([&] { return end_->poll(found); })) return std::nullopt;
     end_->release();
     return found.head.key;
   }

@@ -358,7 +358,7 @@ TEST(tcp_hostile, ten_thousand_half_open_connections_to_a_listener) {
 
 TEST(tcp_hostile, ten_thousand_half_open_connections_to_a_node) {
   job_options how;
-  how.timeout = 15s;  // the kernel drops a SYN while the queue of the listener is full, and repeats it after 1, 3, 7 s
+  // The kernel drops a SYN while the queue of the listener is full, and repeats it after 1, 3, 7, 15 s.
   job two(2, how);
   const std::size_t descriptors = open_descriptors();
   crowd silent(two.node(1).at->address(), crowd_size);
@@ -371,7 +371,7 @@ TEST(tcp_hostile, ten_thousand_half_open_connections_to_a_node) {
 
 TEST(tcp_hostile, who_says_nothing_is_dropped_after_a_while) {
   job_options how;
-  how.timeout = 200ms;
+  how.timeout = 2s;  // also for those that are served
   served_listener by(listening(how));
   const base::unique_fd silent = connect_to(by.address());
   std::byte nothing{};

@@ -101,7 +101,7 @@ struct seat {
 
 struct job_options {
   bool secure = tls_built();
-  std::chrono::milliseconds timeout{3000};
+  std::chrono::milliseconds timeout{20'000};
   std::string host_bind = "127.0.0.1";
   std::string listen = "127.0.0.1:0";
 };
