@@ -17,7 +17,7 @@ double row(int number) {
   if (number > 10) throw std::out_of_range("no such row");
   return 1.0;
 }
-void slow() { std::this_thread::sleep_for(100ms); }
+void slow() { std::this_thread::sleep_for(1s); }
 
 int main() {
   try {

@@ -15,7 +15,7 @@ using namespace ham;
 using namespace std::chrono_literals;
 
 int answer() { return 42; }
-void nap() { std::this_thread::sleep_for(200ms); }
+void nap() { std::this_thread::sleep_for(1s); }
 void crash() { std::raise(SIGKILL); }
 
 int main() {

@@ -80,8 +80,11 @@ def test_bad_offers():
 
 
 def test_times(node):
-    with pytest.raises(ham.DeadlineExceeded):
-        node.call("py_test.waits", timeout=0.1)
+    try:
+        # On a busy machine the function has seen the deadline, and answered, before this node has.
+        assert node.call("py_test.waits", timeout=0.1) <= 0.1
+    except ham.DeadlineExceeded:
+        pass
     assert node.call("py_test.total", [1], 1) == 1  # so the function has ended
 
 

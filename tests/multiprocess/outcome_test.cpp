@@ -105,7 +105,7 @@ TEST(outcome, a_failure_of_a_nested_call_arrives_as_it_is) {
     EXPECT_NE(failure.outcome(), call_outcome::ran);
   }
   try {
-    offload::sync(1, [] { offload::sync(offload::within(0, 1ms), [] { ::usleep(20000); }); });
+    offload::sync(1, [] { offload::sync(offload::within(0, 1ms), [] { ::usleep(1'000'000); }); });
     ADD_FAILURE();
   } catch (const deadline_exceeded& missed) {
     EXPECT_EQ(missed.outcome(), call_outcome::may_have_run);

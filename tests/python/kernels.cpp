@@ -70,15 +70,15 @@ void end_counter(offload::remote_ref<counter> what) { offload::destroy(what); }
 double total_there(int node, const std::vector<double>& values) {
   return offload::function_by_name<double(std::vector<double>, double)>("py_test.total")(node, values, 2.0);
 }
-/// Whether the other node's function in Python ends when it has no more time.
+/// Whether the other node's function in Python ends when it has no more time. On a busy machine it has answered before
+/// this node sees that: with the time that it had.
 bool ends_in_time(int node) {
   const offload::function_by_name<double()> waits("py_test.waits");
   try {
-    waits.async(offload::within(node, std::chrono::milliseconds(50))).get();
+    return waits.async(offload::within(node, std::chrono::milliseconds(50))).get() <= 0.05;
   } catch (const deadline_exceeded&) {
     return true;
   }
-  return false;
 }
 
 template <class Callable>
