@@ -198,10 +198,10 @@ TEST(supervised_device, is_ended_when_a_function_does_not_answer_for_too_long) {
   how.hang_after = 300ms;
   how.max_restarts = 100;
   std::mutex mutex;
-  std::string reason;
+  std::string reasons;  // on a busy machine the next process may be late as well
   offload::on_event([&](const offload::event& what) {
     const std::lock_guard guard(mutex);
-    if (what.kind == offload::event_kind::hang) reason = what.reason;
+    if (what.kind == offload::event_kind::hang) reasons += what.reason + "\n";
   });
   offload::supervise(1, how);
   const std::string why = failure_of([] { offload::sync(1, fn<&never_ends>, 1); });
@@ -209,8 +209,8 @@ TEST(supervised_device, is_ended_when_a_function_does_not_answer_for_too_long) {
   EXPECT_EQ(marked_again(1, 3), 7);
   EXPECT_TRUE(eventually([&] {
     const std::lock_guard guard(mutex);
-    return has(reason, "no answer to") && has(reason, "never_ends");
-  })) << reason;
+    return has(reasons, "no answer to device_supervise_test::never_ends");
+  })) << reasons;
   EXPECT_EQ(offload::sync(2, fn<&marked>, 3), 6) << "the other node goes on";
 }
 
@@ -225,11 +225,14 @@ TEST(supervised_device, is_not_ended_while_it_finishes_elements_of_a_map) {
   EXPECT_EQ(offload::process_of(1), 1);
 }
 
+/// A busy machine may not begin the function before its deadline: then it gets a longer one.
 TEST(supervised_device, is_ended_by_its_watchdog) {
-  const runtime rt(nodes("cuda-emulated:1/watchdog=50+restart"));
-  EXPECT_THROW(offload::sync(offload::within(1, 50ms), fn<&never_ends>, 1), deadline_exceeded);
-  EXPECT_TRUE(eventually([] { return offload::process_of(1) != 1; }));
-  EXPECT_EQ(marked_again(1, 3), 7);
+  const runtime rt(nodes("cuda-emulated:1/watchdog=500+restart"));
+  for (auto deadline = 50ms; offload::process_of(1) == 1 && deadline < 60s; deadline *= 2) {
+    EXPECT_THROW(offload::sync(offload::within(1, deadline), fn<&never_ends>, 1), deadline_exceeded);
+    EXPECT_EQ(marked_again(1, 3), 7) << "by the next process, or because it has not begun";
+  }
+  EXPECT_NE(offload::process_of(1), 1);
 }
 
 TEST(supervised_device, has_calls_of_groups_again) {

@@ -264,21 +264,30 @@ TEST(supervise, one_that_dies_while_it_is_rebuilt_is_replaced) {
   EXPECT_EQ(offload::process_of(1), 3);
 }
 
+void begin_and_sleep(buffer_ptr<int> begun) {
+  __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
+  sleep_ms(60'000);
+}
+
 /// What prepares it sees that as the loss of the process, and is waited for.
 TEST(supervise, the_job_may_end_while_a_process_is_prepared) {
   std::atomic<bool> prepares{false};
+  const int zero = 0;
   std::string why;
   {
     runtime rt(nodes("shm:1"));
     offload::supervision how;
     how.on_respawn = [&](const offload::respawned& fresh) {
+      const offload::buffer<int> begun(fresh.node, 1);
+      offload::put_sync(&zero, begun.ptr(), 1);
+      auto call = offload::async(fresh.node, fn<&begin_and_sleep>, begun.ptr());
+      for (int word = 0; word == 0;) offload::get_sync(begun.ptr(), &word, 1);
       prepares = true;
-      why = message_of<node_failure>([&] { offload::sync(fresh.node, fn<&sleep_ms>, 60'000); });
+      why = message_of<node_failure>([&] { call.get(); });
     };
     offload::supervise(1, how);
     kill_node(1);
     EXPECT_TRUE(eventually([&] { return prepares.load(); }));
-    std::this_thread::sleep_for(50ms);  // for its call to be sent
   }
   EXPECT_NE(why.find("this node's runtime has ended"), std::string::npos) << why;
 }
@@ -451,27 +460,27 @@ TEST(supervise, a_node_that_hangs_is_ended_and_started_again) {
   runtime rt(nodes("shm:2"));
   std::vector<event> seen;
   offload::on_event([&](const event& what) { seen.push_back(what); });
-  offload::supervise(1, {.hang_after = 400ms});
+  offload::supervise(1, {.hang_after = 2s});  // the next process must answer in that time
   testing::internal::CaptureStderr();
   const pid_t before = offload::sync(1, fn<&my_pid>);
   EXPECT_THROW(offload::sync(1, fn<&hang>), node_failure);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("hang() for 0.4 s; its process is ended"), std::string::npos) << said;
+  EXPECT_NE(said.find("hang() for 2 s; its process is ended"), std::string::npos) << said;
   EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
   const auto is_hang = [](const event& one) { return one.kind == event_kind::hang && one.node == 1; };
   EXPECT_EQ(std::count_if(seen.begin(), seen.end(), is_hang), 1);
-  offload::sync(2, fn<&work>, 1000, false);  // nobody watches this one
+  offload::sync(2, fn<&work>, 3000, false);  // nobody watches this one
 }
 
 TEST(supervise, a_node_that_works_is_not_ended) {
   runtime rt(nodes("shm:1"));
-  offload::supervise(1, {.hang_after = 500ms});
+  offload::supervise(1, {.hang_after = 2s});  // all that takes less may take longer on a busy machine
   const pid_t before = offload::sync(1, fn<&my_pid>);
-  offload::sync(1, fn<&work>, 1500, true);  // heartbeats
+  offload::sync(1, fn<&work>, 3000, true);  // heartbeats
   std::vector<offload::future<void>> many;
-  for (int i = 0; i < 12; ++i) many.push_back(offload::async(1, fn<&work>, 100, false));
+  for (int i = 0; i < 12; ++i) many.push_back(offload::async(1, fn<&work>, 250, false));
   for (auto& one : many) one.get();  // each answers in time
-  std::this_thread::sleep_for(1s);   // idle
+  std::this_thread::sleep_for(3s);   // idle
   EXPECT_EQ(offload::sync(1, fn<&my_pid>), before);
 }
 
@@ -480,14 +489,26 @@ TEST(supervise, a_call_that_nobody_waits_for_hangs_too) {
   offload::supervise(1, {.hang_after = 300ms});
   testing::internal::CaptureStderr();
   const pid_t before = offload::sync(1, fn<&my_pid>);
-  EXPECT_THROW(offload::sync(offload::within(1, 50ms), fn<&hang>), deadline_exceeded);
-  EXPECT_TRUE(eventually([&] {
-    try {
-      return offload::sync(1, fn<&my_pid>) != before;
-    } catch (const node_failure&) {  // it was sent to the one that hangs
-      return false;
+  const auto pid_now = [] {
+    for (const auto until = std::chrono::steady_clock::now() + 60s;;) {
+      try {
+        return offload::sync(1, fn<&my_pid>);
+      } catch (const node_failure&) {  // it was sent to the one that hangs
+        if (std::chrono::steady_clock::now() > until) throw;
+      }
     }
-  }));
+  };
+  pid_t after = before;
+  for (auto deadline = 50ms; after == before && deadline < 20s; deadline *= 2) {  // it may not have begun before
+    try {
+      offload::sync(offload::within(1, deadline), fn<&hang>);
+      ADD_FAILURE() << "it has returned";
+    } catch (const deadline_exceeded&) {
+    } catch (const node_failure&) {  // where the deadline is later than the end of the process
+    }
+    after = pid_now();
+  }
+  EXPECT_NE(after, before);
   static_cast<void>(testing::internal::GetCapturedStderr());
 }
 
