@@ -85,7 +85,7 @@ outcome job_after(Prepare prepare) {
   int status = 0;
   ::waitpid(pid, &status, 0);
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
-  EXPECT_TRUE(eventually([&] { return children() == own; }, 3s)) << "processes are left: " << result.said;
+  EXPECT_TRUE(eventually([&] { return children() == own; })) << "processes are left: " << result.said;
   return result;
 }
 

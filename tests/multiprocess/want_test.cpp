@@ -141,7 +141,7 @@ outcome run_wanting(const char* scenario_name, const std::function<bool()>& prep
   ::waitpid(pid, &status, 0);
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
-  result.left_processes = !eventually([&] { return children() == own; }, 3s);
+  result.left_processes = !eventually([&] { return children() == own; });
   return result;
 }
 
