@@ -168,9 +168,11 @@ std::size_t pool_state::wait_for_place() {
 std::int64_t pool_state::next_nap_ns(const call_slot& awaited) {
   engine* const at = find_engine(runtime_);
   if (at == nullptr || !at->oversubscribed()) return 0;
-  do {
-    if (awaited.settled()) return 0;
-  } while (at->poll_once());
+  constexpr int max_polls = 64;  // then the usual wait, which gives way to who needs the core
+  for (int polls = 0; at->poll_once(); ++polls) {
+    if (awaited.settled() || polls == max_polls) return 0;
+  }
+  if (awaited.settled()) return 0;
   const std::lock_guard guard(mutex_);
   return naps_.next_ns(ended_, per_node_ * living_);
 }
