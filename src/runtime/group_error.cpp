@@ -23,6 +23,13 @@ std::string text_of(const std::exception_ptr& why) {
   }
 }
 
+/// Behind the failures that have the same error as that one.
+std::size_t end_of_run(const std::vector<group_failure>& all, std::size_t at) noexcept {
+  std::size_t end = at + 1;
+  while (end < all.size() && all[end].error == all[at].error) ++end;
+  return end;
+}
+
 /// "3 of 16 nodes have failed: 4, 5, 6 (node 4 was lost ...)". Nodes with one error are told together.
 std::string text_of(const std::vector<group_failure>& failures, std::size_t nodes) {
   constexpr std::size_t max_errors = 4;
@@ -30,10 +37,9 @@ std::string text_of(const std::vector<group_failure>& failures, std::size_t node
       std::to_string(failures.size()) + " of " + std::to_string(nodes) + " nodes of a group have failed: ";
   std::size_t told = 0;
   for (std::size_t at = 0; at < failures.size();) {
-    std::size_t end = at;
+    const std::size_t end = end_of_run(failures, at);
     std::string list;
-    for (; end < failures.size() && failures[end].error == failures[at].error; ++end)
-      list += (list.empty() ? "" : ", ") + std::to_string(failures[end].node);
+    for (std::size_t i = at; i < end; ++i) list += (list.empty() ? "" : ", ") + std::to_string(failures[i].node);
     if (told != 0) text += "; ";
     text += list;
     if (told++ < max_errors) text += " (" + text_of(failures[at].error) + ")";
@@ -50,7 +56,7 @@ std::string as_bytes(const group_error& what) {
   const std::vector<group_failure>& all = what.failures();
   std::vector<std::byte> records;
   for (std::size_t at = 0, end = 0; at < all.size(); at = end) {
-    while (end < all.size() && all[end].error == all[at].error) ++end;
+    end = end_of_run(all, at);
     try {
       std::rethrow_exception(all[at].error);
     } catch (...) {

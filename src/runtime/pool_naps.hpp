@@ -28,33 +28,24 @@ class pool_naps {
       --left_out_;
       return 0;
     }
-    if (!slept_) return start();
+    if (nap_ns_ == 0) return nap_ns_ = min_ns;
     const bool all_idle = 4 * since >= 3 * room;
     // Too few: tasks that take long, for which the usual wait sleeps as well, or that wait for this very thread.
-    if (16 * since < room || (all_idle && nap_ns_ == min_ns)) return stop();
-    if (all_idle)
+    if (16 * since < room || (all_idle && nap_ns_ == min_ns)) {
+      left_out_ = waits_between_trials;
+      nap_ns_ = 0;
+    } else if (all_idle) {
       nap_ns_ = std::max(min_ns, nap_ns_ - nap_ns_ / 4);
-    else if (2 * since < room)
+    } else if (2 * since < room) {
       nap_ns_ = std::min(max_ns, nap_ns_ + nap_ns_ / 2);
+    }
     return nap_ns_;
   }
 
  private:
-  std::int64_t start() noexcept {
-    slept_ = true;
-    nap_ns_ = min_ns;
-    return nap_ns_;
-  }
-  std::int64_t stop() noexcept {
-    slept_ = false;
-    left_out_ = waits_between_trials;
-    return 0;
-  }
-
   std::uint64_t ended_ = 0;  ///< at the last wait
-  std::int64_t nap_ns_ = 0;
-  unsigned left_out_ = 0;  ///< waits
-  bool slept_ = false;     ///< before the last wait, too
+  std::int64_t nap_ns_ = 0;  ///< the last one; 0: there was none
+  unsigned left_out_ = 0;    ///< waits
 };
 
 }  // namespace ham::offload::detail
