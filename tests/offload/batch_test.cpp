@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "bulk.hpp"
+#include "offload/gate.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -161,14 +162,12 @@ TEST_F(batches, in_a_context_and_with_a_deadline) {
 
   offload::batch late(offload::within(1, 20ms));
   auto quick = late.add(fn<&echo>, 1);
-  static std::atomic<bool> gate{false};
-  auto slow = late.add([] {
-    while (!gate) std::this_thread::sleep_for(100us);
-  });
+  closed_gate gate;
+  auto slow = late.add(fn<&hold>);
   late.submit();
   EXPECT_THROW(slow.get(), deadline_exceeded);
   EXPECT_THROW((void)quick.get(), deadline_exceeded) << "results come back as one";
-  gate = true;
+  gate.open();
   EXPECT_EQ(offload::sync(1, fn<&echo>, 5), 5);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "bulk.hpp"
+#include "offload/gate.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -17,10 +18,6 @@ std::atomic<int> ran{0};
 void slow_ms(int ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
   ++ran;
-}
-std::atomic<bool> gate{false};
-void hold() {
-  while (!gate) std::this_thread::sleep_for(100us);
 }
 std::size_t thread_number() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
 
@@ -78,9 +75,9 @@ TEST_F(context_calls, are_calls_like_others) {
   EXPECT_EQ(offload::sync(
                 queue, [](const std::vector<int>& what) { return what; }, big),
             big);
-  gate = false;
+  closed_gate gate;
   EXPECT_THROW(offload::sync(offload::within(queue, 10ms), fn<&hold>), deadline_exceeded);
-  gate = true;
+  gate.open();
   offload::ping(queue, fn<&slow_ms>, 0);
   EXPECT_TRUE(offload::try_async(queue, fn<&echo>, 1).has_value());
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bulk.hpp"
+#include "offload/gate.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -28,11 +29,6 @@ bool readable(int fd, int timeout_ms = 0) {
 int twice(int value) { return 2 * value; }
 int after(int ms, int value) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-  return value;
-}
-std::atomic<bool> gate{false};
-int held(int value) {
-  while (!gate) std::this_thread::sleep_for(100us);
   return value;
 }
 int refuse() { throw std::runtime_error("no"); }
@@ -121,12 +117,12 @@ TEST_F(event_fd, no_wake_up_is_lost_in_many_turns) {
 TEST_F(event_fd, deadlines_are_met_while_the_loop_sleeps) {
   ASSERT_TRUE(settle_down());
   const auto begin = std::chrono::steady_clock::now();
-  gate = false;
+  closed_gate gate;
   auto late = offload::async(offload::within(1, 30ms), fn<&held>, 1);
   bool settled = false;
   late.on_ready([&] { settled = true; });
   EXPECT_TRUE(run_loop([&] { return settled; }));
-  gate = true;
+  gate.open();
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 30ms);
   EXPECT_THROW(late.get(), deadline_exceeded);
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include "offload/gate.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -14,34 +15,28 @@ namespace event_test {
 using offload::event;
 using offload::event_kind;
 
-/// However busy the machine is: what holds does not end before its deadline.
-std::atomic<bool> gate{false};
-void hold() {
-  while (!gate) std::this_thread::sleep_for(100us);
-}
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 int echo(int value) { return value; }
 
 class events : public two_targets {
  protected:
   events() {
-    gate = false;
     offload::on_event([this](const event& what) { received_.push_back(what); });
   }
-  ~events() override { gate = true; }
   [[nodiscard]] std::uint64_t count(event_kind kind, node_t node) const {
     std::uint64_t sum = 0;
     for (const event& one : received_) sum += one.kind == kind && one.node == node ? one.count : 0;
     return sum;
   }
 
+  closed_gate gate_;
   std::vector<event> received_;  // all in the one thread that makes progress
 };
 
 TEST_F(events, a_missed_deadline_names_node_and_function) {
   auto late = offload::async(offload::within(2, 10ms), fn<&hold>);
   EXPECT_THROW(late.get(), deadline_exceeded);
-  gate = true;
+  gate_.open();
   offload::sync(2, fn<&echo>, 1);
   EXPECT_EQ(count(event_kind::deadline_missed, 2), 1U);
   ASSERT_FALSE(received_.empty());
@@ -65,7 +60,7 @@ TEST_F(events, a_handler_may_call_and_what_that_causes_is_told) {
     received_.push_back(what);
     if (++made > 1) return;
     EXPECT_THROW(offload::sync(offload::within(1, 5ms), fn<&hold>), deadline_exceeded);
-    gate = true;
+    gate_.open();
   });
   EXPECT_THROW(offload::sync(offload::within(2, 5ms), fn<&hold>), deadline_exceeded);
   for (int i = 0; i < 100 && made < 2; ++i) offload::sync(2, fn<&echo>, i);
@@ -76,7 +71,7 @@ TEST_F(events, a_handler_may_call_and_what_that_causes_is_told) {
 TEST_F(events, none_without_a_handler) {
   offload::on_event({});
   EXPECT_THROW(offload::sync(offload::within(2, 5ms), fn<&hold>), deadline_exceeded);
-  gate = true;
+  gate_.open();
   offload::sync(2, fn<&echo>, 1);
   EXPECT_TRUE(received_.empty());
 }

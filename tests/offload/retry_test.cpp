@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "offload/gate.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -16,10 +17,6 @@ std::string twice(const std::string& text) { return text + text; }
 void nothing() {}
 int refuse() { throw std::out_of_range("not this"); }
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
-std::atomic<bool> gate{false};
-void hold() {
-  while (!gate) std::this_thread::sleep_for(100us);
-}
 int runs = 0;
 int count_and_fail() {
   ++runs;
@@ -43,9 +40,9 @@ TEST_F(retry, errors_of_the_function_are_not_repeated) {
 }
 
 TEST_F(retry, has_the_deadline_of_its_destination) {
-  gate = false;
+  closed_gate gate;
   EXPECT_THROW(offload::sync(offload::retry(offload::within(1, 10ms), 3), idempotent(fn<&hold>)), deadline_exceeded);
-  gate = true;
+  gate.open();
 }
 
 TEST_F(retry, a_number_that_is_no_node_is_refused_at_once) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "offload/gate.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -29,11 +30,6 @@ int fail(const std::string& why) { throw std::runtime_error(why); }
 int echo(int value) { return value; }
 int slow(int value) {
   std::this_thread::sleep_for(20ms);
-  return value;
-}
-std::atomic<bool> gate{false};
-int held(int value) {
-  while (!gate) std::this_thread::sleep_for(100us);
   return value;
 }
 void fail_at_once() { throw std::length_error("pinged"); }
@@ -151,9 +147,9 @@ TEST_F(unobserved_errors, of_pings_where_they_run) {
 }
 
 TEST_F(unobserved_errors, of_deadlines_but_not_of_detached_calls) {
-  gate = false;
+  closed_gate gate;
   { auto late = offload::async(offload::within(1, 1ms), fn<&held>, 1); }
-  gate = true;
+  gate.open();
   EXPECT_EQ(count(), 1U);
   EXPECT_THROW(std::rethrow_exception(told[0].error), deadline_exceeded);
   offload::async(offload::within(1, 1ms), fn<&slow>, 1).detach();
