@@ -45,7 +45,7 @@ enum class call_error_reason : std::uint8_t {
   unknown_function,  ///< the other program does not have the function
   other_layout,      ///< the two programs lay out an argument or the result differently
   ambiguous_name,    ///< several functions of one of the programs have that name
-  too_long,          ///< arguments, result or exception exceed what a node takes in one message
+  too_long,          ///< arguments or result exceed what a node takes in one message
   no_context,        ///< the context was closed, moved from, or never opened
   too_many_calls,    ///< more calls are pending, or wait on the node, than there is room for
   nested_too_deep,   ///< calls wait inside of each other deeper than the limit

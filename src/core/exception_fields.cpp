@@ -84,33 +84,44 @@ std::exception_ptr make_with_code(std::uint8_t kind, std::string what, std::stri
   return std::make_exception_ptr(what.empty() ? std::system_error(code) : std::system_error(code, what));
 }
 
-// ---- what became of a call
+// ---- what became of a call, and where an exception came from
 
 /// node, host, pid, function, call, outcome
 using failure_fields = std::tuple<node_t, std::string, std::int64_t, std::string, std::uint64_t, std::uint8_t>;
 
-std::string as_text(const failure_fields& fields) {
+template <class Fields>
+std::string as_text(const Fields& fields) {
   std::string bytes(msg::encoded_size(fields), '\0');
   msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
   msg::encode(to, fields);
   return bytes;
 }
+template <class Fields>
+Fields from_text(std::string_view text) {
+  msg::reader from(reinterpret_cast<const std::byte*>(text.data()), text.size());
+  Fields fields = msg::decode<Fields>(from);
+  from.expect_end();
+  return fields;
+}
+
+/// node, host, pid, function, type, message
+using origin_fields = std::tuple<node_t, std::string, std::int64_t, std::string, std::string, std::string>;
 
 call_outcome outcome_of(std::uint8_t code) {
   if (code > static_cast<std::uint8_t>(call_outcome::ran)) throw protocol_error("an outcome of a call that is none");
   return static_cast<call_outcome>(code);
 }
 
-/// Those of HAM that say what became of a call; nullopt for types derived from them.
-std::optional<encoded_exception> take_outcome_apart(const std::string& name) {
+/// Those of HAM that say it; nullopt for types derived from them.
+std::optional<encoded_exception> take_origin_apart(const std::string& name) {
   try {
     throw;
   } catch (const node_failure& thrown) {
     const bool ending = typeid(thrown) == typeid(ending_failure);
     if (!ending && typeid(thrown) != typeid(node_failure)) return std::nullopt;
     return encoded_exception{ending ? field_code::ending : field_code::failure, name, thrown.what(),
-                             as_text({thrown.node(), thrown.host(), thrown.pid(), thrown.function(), thrown.call(),
-                                      static_cast<std::uint8_t>(thrown.outcome())})};
+                             as_text(failure_fields{thrown.node(), thrown.host(), thrown.pid(), thrown.function(),
+                                                    thrown.call(), static_cast<std::uint8_t>(thrown.outcome())})};
   } catch (const deadline_exceeded& thrown) {
     if (typeid(thrown) != typeid(deadline_exceeded)) return std::nullopt;
     return encoded_exception{field_code::deadline, name, thrown.what(),
@@ -119,6 +130,11 @@ std::optional<encoded_exception> take_outcome_apart(const std::string& name) {
     if (typeid(thrown) != typeid(operation_cancelled)) return std::nullopt;
     return encoded_exception{field_code::cancelled, name, thrown.what(),
                              std::string(1, static_cast<char>(thrown.outcome()))};
+  } catch (const remote_error& thrown) {
+    if (typeid(thrown) != typeid(remote_error)) return std::nullopt;
+    return encoded_exception{field_code::remote, name, thrown.what(),
+                             as_text(origin_fields{thrown.node(), thrown.host(), thrown.pid(), thrown.function(),
+                                                   thrown.type(), thrown.message()})};
   } catch (...) {
     return std::nullopt;
   }
@@ -133,22 +149,42 @@ std::exception_ptr make_with_outcome(std::uint8_t kind, const std::string& what,
     if (extra.size() != 1) throw protocol_error("a call that was stopped without an outcome");
     return std::make_exception_ptr(operation_cancelled(what, outcome_of(static_cast<std::uint8_t>(extra[0]))));
   }
-  msg::reader from(reinterpret_cast<const std::byte*>(extra.data()), extra.size());
-  const auto [node, host, pid, function, call, outcome] = msg::decode<failure_fields>(from);
-  from.expect_end();
+  const auto [node, host, pid, function, call, outcome] = from_text<failure_fields>(extra);
   node_failure::details details{node, host, pid, function, call, outcome_of(outcome)};
   if (kind == field_code::ending) return std::make_exception_ptr(ending_failure(what, std::move(details)));
   return std::make_exception_ptr(node_failure(what, std::move(details)));
+}
+
+std::exception_ptr make_with_origin(const std::string& what, std::string_view extra) {
+  auto [node, host, pid, function, type, message] = from_text<origin_fields>(extra);
+  return std::make_exception_ptr(
+      remote_error(what, {node, std::move(host), pid, std::move(function), std::move(type), std::move(message)}));
 }
 
 }  // namespace
 
 std::optional<encoded_exception> take_fields_apart(const std::string& name) {
   if (auto with_code = take_code_apart(name)) return with_code;
-  return take_outcome_apart(name);
+  return take_origin_apart(name);
+}
+
+void cut_text(std::string& text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return;
+  const std::string note = " [cut off, it has " + std::to_string(text.size()) + " bytes]";
+  text.resize(max_bytes - note.size());
+  text += note;
+}
+
+std::string shortened_origin(std::string_view extra) {
+  auto fields = from_text<origin_fields>(extra);
+  cut_text(std::get<1>(fields), 1 << 10);
+  for (std::string* const text : {&std::get<3>(fields), &std::get<4>(fields), &std::get<5>(fields)})
+    cut_text(*text, 9 << 10);
+  return as_text(fields);
 }
 
 std::exception_ptr make_with_fields(std::uint8_t code, const std::string& what, std::string_view extra) {
+  if (code == field_code::remote) return make_with_origin(what, extra);
   return code <= field_code::deadline ? make_with_outcome(code, what, extra) : make_with_code(code, what, extra);
 }
 

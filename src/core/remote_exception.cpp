@@ -141,6 +141,20 @@ encoded take_apart() {
   }
 }
 
+/// Whose fields do not fit, or would not fit together with what is cut, becomes one of an unknown type.
+void shorten(encoded& all) {
+  constexpr std::size_t max_text = std::size_t{30} << 10, max_type = std::size_t{4} << 10;
+  auto& [code, type, what, extra] = all;
+  if (code == field_code::remote) {
+    extra = shortened_origin(extra);
+  } else if (code == user_code || has_fields(code)) {
+    code = unknown_code;
+    extra.clear();
+  }
+  cut_text(type, max_type);
+  cut_text(what, max_text);
+}
+
 std::vector<std::byte> bytes_of(const encoded& all) {
   std::vector<std::byte> bytes(msg::encoded_size(all));
   msg::writer to(bytes.data(), bytes.size());
@@ -167,9 +181,12 @@ void add_exception_codec(exception_codec codec) {
 
 std::vector<std::byte> encode_not_run(const std::string& why) { return bytes_of({not_run_code, {}, why, {}}); }
 
-std::vector<std::byte> encode_current_exception() noexcept {
+std::vector<std::byte> encode_current_exception(std::uint64_t max_bytes) noexcept {
   try {
-    return bytes_of(take_apart());
+    encoded all = take_apart();
+    if (msg::encoded_size(all) > max_bytes) [[unlikely]]
+      shorten(all);
+    return bytes_of(all);
   } catch (...) {
     return {};  // no memory to say more: the caller gets a remote_error without details
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <span>
 #include <string>
@@ -12,8 +13,9 @@
 
 namespace ham::inline v1::detail {
 
-/// Bytes of the exception that is being handled.
-[[nodiscard]] std::vector<std::byte> encode_current_exception() noexcept;
+/// Bytes of the exception that is being handled. If there are more than `max_bytes`: shortened, to 64 KiB or less; then
+/// standard types whose text is all that they have keep their type, others arrive as ham::remote_error.
+[[nodiscard]] std::vector<std::byte> encode_current_exception(std::uint64_t max_bytes = UINT64_MAX) noexcept;
 
 /// Bytes of a ham::call_error.
 [[nodiscard]] std::vector<std::byte> encode_call_error(const std::string& why, call_error_reason reason = {}) noexcept;

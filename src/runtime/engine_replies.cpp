@@ -1,4 +1,5 @@
 // Replies to calls, as the handlers of calls ask for them.
+#include <algorithm>
 #include <cstdint>
 
 #include "base/tracer.hpp"
@@ -101,10 +102,9 @@ void reply_exception(incoming_call& call) noexcept {
     return;
   }
   trace_begin_of_reply(SIZE_MAX);
-  std::vector<std::byte> bytes = encode_current_exception();
-  if (bytes.size() + batch_reply::head_bytes > call.from->max_message) [[unlikely]]
-    bytes = encode_call_error("the function has thrown an exception that is too long to be sent",
-                              call_error_reason::too_long);
+  const std::uint64_t max_bytes = std::min<std::uint64_t>(call.from->max_message, batch_reply::largest_result);
+  const std::vector<std::byte> bytes =
+      encode_current_exception(max_bytes - std::min<std::uint64_t>(max_bytes, batch_reply::head_bytes));
   trace_end_of_reply();
   if (call.batch != nullptr)
     call.batch->fail(call.call, bytes);

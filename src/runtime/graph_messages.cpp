@@ -238,20 +238,20 @@ void send_abort(engine& at, const part_address& to, std::uint32_t replay) noexce
 void send_failure(engine& at, const part_address& to, std::uint32_t replay, std::uint32_t stage,
                   const std::string& name, const std::exception_ptr& why) noexcept {
   send_if_there([&] {
-    std::vector<std::byte> bytes;
-    try {
-      std::rethrow_exception(why);
-    } catch (...) {
-      bytes = encode_current_exception();
-    }
-    try {
-      offload::ping(destination_of(at, to), fn<&fail_graph_replay>, to.id, replay, stage, name, at.self(),
+    const auto send = [&](std::uint64_t max_bytes, const std::string& of) {
+      std::vector<std::byte> bytes;
+      try {
+        std::rethrow_exception(why);
+      } catch (...) {
+        bytes = encode_current_exception(max_bytes);
+      }
+      offload::ping(destination_of(at, to), fn<&fail_graph_replay>, to.id, replay, stage, of, at.self(),
                     std::span<const std::byte>(bytes));
+    };
+    try {
+      send(UINT64_MAX, name);
     } catch (const call_error&) {  // it is too long
-      bytes = encode_call_error("the stage has thrown an exception that is too long to be sent",
-                                call_error_reason::too_long);
-      offload::ping(destination_of(at, to), fn<&fail_graph_replay>, to.id, replay, stage, std::string(), at.self(),
-                    std::span<const std::byte>(bytes));
+      send(0, name.substr(0, 1024));
     }
   });
 }

@@ -54,7 +54,8 @@ group_record_head group_record_head::read(msg::reader& from, std::size_t most) {
 }
 
 std::vector<std::byte> group_error_record(node_t node, std::uint32_t count) {
-  const std::vector<std::byte> error = encode_current_exception();
+  constexpr std::size_t max_bytes = std::size_t{64} << 10;  // those of many nodes travel in one message
+  const std::vector<std::byte> error = encode_current_exception(max_bytes);
   offload::node_descriptor::info about;
   if (const engine* const at = current_or_null()) about = at->own.about.description();
   return record_of({node, about.pid, about.name, {reinterpret_cast<const char*>(error.data()), error.size()}}, count);

@@ -63,7 +63,28 @@ TEST(exception_fields, failures_of_processes_that_end_say_so) {
   EXPECT_EQ(ending_process(decoded(node_failure("it was lost", of_node_3))), -1);
 }
 
+TEST(exception_fields, what_has_come_from_another_node_already_says_so) {
+  const remote_error::origin first{4, "there", 79, "f(int)", "app::trouble", "no more"};
+  const auto same = through_bytes<remote_error>([&] { throw remote_error("trouble on node 4", first); });
+  EXPECT_STREQ(same.what(), "trouble on node 4");
+  EXPECT_EQ(same.node(), 4);
+  EXPECT_EQ(same.host(), "there");
+  EXPECT_EQ(same.pid(), 79);
+  EXPECT_EQ(same.function(), "f(int)");
+  EXPECT_EQ(same.type(), "app::trouble");
+  EXPECT_EQ(same.message(), "no more");
+  struct derived : remote_error {
+    using remote_error::remote_error;
+  };
+  const auto other = through_bytes<remote_error>([&] { throw derived("of another type", first); });
+  EXPECT_NE(other.type().find("derived"), std::string::npos) << other.type();
+  EXPECT_EQ(other.message(), "of another type");
+}
+
 TEST(exception_fields, details_from_a_peer_are_checked) {
+  EXPECT_THROW(decode_exception(bytes_of(field_code::remote, "", "", ""), "f()", {}), protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(field_code::remote, "", "", std::string(80, '\xff')), "f()", {}),
+               protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::ending, "", "", ""), "f()", {}), protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", ""), "f()", {}), protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", std::string(60, '\xff')), "f()", {}),

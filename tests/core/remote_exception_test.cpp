@@ -83,5 +83,61 @@ TEST(remote_exception, one_without_a_text_keeps_its_type) {
   EXPECT_EQ(of_nothing.message(), "");
 }
 
+struct with_bytes : std::exception {
+  explicit with_bytes(std::size_t size = 0) : bytes(size, 'b') {}
+  [[nodiscard]] const char* what() const noexcept override { return "has bytes"; }
+  std::string bytes;
+  HAM_FIELDS(bytes)
+};
+const bool registered_with_bytes = register_exception<with_bytes>();
+
+/// As the caller gets what `thrower` throws, of which no more than `max_bytes` can be sent.
+template <class Throw>
+std::exception_ptr through_at_most(std::uint64_t max_bytes, Throw thrower) {
+  try {
+    thrower();
+  } catch (...) {
+    const std::vector<std::byte> bytes = encode_current_exception(max_bytes);
+    EXPECT_LE(bytes.size(), std::max<std::uint64_t>(max_bytes, 64 << 10));
+    return decode_exception(bytes, "f()", {});
+  }
+  return nullptr;
+}
+template <class E>
+E caught(const std::exception_ptr& what) {
+  try {
+    std::rethrow_exception(what);
+  } catch (const E& error) {
+    EXPECT_EQ(typeid(error), typeid(E));
+    return error;
+  }
+}
+
+TEST(remote_exception, what_is_too_long_is_shortened) {
+  ASSERT_TRUE(registered_with_bytes);
+  const std::string text = "begins" + std::string(1'000'000, '.');
+  const auto plain = through_at_most(500'000, [&] { throw std::range_error(text); });
+  const std::string what = caught<std::range_error>(plain).what();
+  EXPECT_EQ(what.find("begins..."), 0U);
+  EXPECT_NE(what.find("... [cut off, it has 1000006 bytes]"), std::string::npos) << what.substr(what.size() - 100);
+  EXPECT_LT(what.size(), 64U << 10);
+
+  const auto fields = through_at_most(500'000, [] { throw with_bytes(1'000'000); });
+  EXPECT_NE(caught<remote_error>(fields).type().find("with_bytes"), std::string::npos);
+  EXPECT_EQ(caught<remote_error>(fields).message(), "has bytes");
+  const auto all = through_at_most(2'000'000, [] { throw with_bytes(1'000'000); });
+  EXPECT_EQ(caught<with_bytes>(all).bytes.size(), 1'000'000U);
+
+  const auto coded = through_at_most(500'000, [&] { throw std::system_error(EACCES, std::system_category(), text); });
+  EXPECT_EQ(caught<remote_error>(coded).type(), "std::system_error");
+  EXPECT_EQ(caught<remote_error>(coded).message().find("begins..."), 0U);
+
+  const remote_error::origin first{4, "there", 79, "f(int)", "app::trouble", text};
+  const auto far = through_at_most(500'000, [&] { throw remote_error(text, first); });
+  EXPECT_EQ(caught<remote_error>(far).node(), 4);
+  EXPECT_EQ(caught<remote_error>(far).type(), "app::trouble");
+  EXPECT_EQ(caught<remote_error>(far).message().find("begins..."), 0U);
+}
+
 }  // namespace
 }  // namespace ham::detail

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <variant>
 
+#include "ham/offload/graph.hpp"
+#include "ham/offload/stage_error.hpp"
 #include "offload/loopback_job.hpp"
 
 using namespace ham;
@@ -41,6 +43,8 @@ struct with_text_only : std::logic_error {
   std::shared_ptr<int> cannot_cross;
 };
 const bool registered = register_exception<with_fields>() && register_exception<with_text_only>();
+
+void refuse_at_length(std::size_t size) { throw std::range_error("begins" + std::string(size, '.')); }
 
 class exceptions : public two_targets {};
 
@@ -153,7 +157,14 @@ TEST_F(exceptions, through_several_nodes) {
                   1, [] { offload::sync(2, [] { offload::sync(0, [] { throw std::out_of_range("deep"); }); }); });
             }),
             "deep");
-  EXPECT_THROW(offload::sync(1, [] { offload::sync(2, [] { throw unknown("deep"); }); }), remote_error);
+  try {
+    offload::sync(1, [] { offload::sync(2, [] { throw unknown("deep"); }); });
+    ADD_FAILURE();
+  } catch (const remote_error& caught) {
+    EXPECT_EQ(caught.node(), 2) << "where it was thrown";
+    EXPECT_NE(caught.type().find("unknown"), std::string::npos) << caught.type();
+    EXPECT_EQ(caught.message(), "deep");
+  }
   // What a node says of its own calls travels as well.
   EXPECT_NE(message_of<call_error>([] { offload::sync(1, [] { offload::sync(77, [] {}); }); }).find("no node 77"),
             std::string::npos);
@@ -179,6 +190,19 @@ TEST_F(exceptions, from_pooled_calls_and_with_values_between) {
     EXPECT_EQ(good.get(), i);
     EXPECT_EQ(message_of<std::range_error>([&] { (void)bad.get(); }), std::to_string(i));
   }
+}
+
+TEST_F(exceptions, that_are_too_long_are_cut) {
+  const std::size_t size = std::size_t{65} << 20;
+  EXPECT_EQ(message_of<std::range_error>([&] { offload::sync(1, fn<&refuse_at_length>, size); }).find("begins..."), 0U);
+  offload::batch calls(1);
+  auto result = calls.add(fn<&refuse_at_length>, size);
+  calls.submit();
+  EXPECT_EQ(message_of<std::range_error>([&] { result.get(); }).find("begins..."), 0U);
+  offload::graph g;
+  const auto bytes = g.input<std::size_t>();
+  auto step = g.compile(g.call(1, fn<&refuse_at_length>, bytes));
+  EXPECT_NE(message_of<stage_error>([&] { step(size).get(); }).find("begins..."), std::string::npos);
 }
 
 TEST_F(exceptions, of_a_lack_of_memory) {
