@@ -30,8 +30,18 @@ std::size_t end_of_run(const std::vector<group_failure>& all, std::size_t at) no
   return end;
 }
 
+void check(const std::vector<group_failure>& failures, std::size_t nodes) {
+  if (failures.empty() || failures.size() > nodes)
+    throw std::invalid_argument("a group_error of " + std::to_string(failures.size()) + " failures in a group of " +
+                                std::to_string(nodes) + " nodes; give it one for each node that has failed");
+  const auto is_none = [](const group_failure& one) { return one.error == nullptr; };
+  if (const auto found = std::find_if(failures.begin(), failures.end(), is_none); found != failures.end())
+    throw std::invalid_argument("a group_error without the error of node " + std::to_string(found->node));
+}
+
 /// "3 of 16 nodes have failed: 4, 5, 6 (node 4 was lost ...)". Nodes with one error are told together.
 std::string text_of(const std::vector<group_failure>& failures, std::size_t nodes) {
+  check(failures, nodes);
   constexpr std::size_t max_errors = 4;
   std::string text =
       std::to_string(failures.size()) + " of " + std::to_string(nodes) + " nodes of a group have failed: ";

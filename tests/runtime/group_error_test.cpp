@@ -58,6 +58,30 @@ TEST(GroupError, CrossesWithTheErrorsOfItsNodes) {
   }
 }
 
+TEST(GroupError, HasAFailureAtLeastAndOneForEachNodeAtMost) {
+  const std::exception_ptr why = plain<std::domain_error>("no");
+  EXPECT_THROW(error_of({}, 3), std::invalid_argument);
+  EXPECT_THROW(error_of({{1, why}, {2, why}}, 1), std::invalid_argument);
+  EXPECT_THROW(error_of({{1, why}, {2, nullptr}}, 3), std::invalid_argument);
+  EXPECT_NE(error_of({{1, why}}, 1), nullptr);
+}
+
+TEST(GroupError, KeepsWhereTheErrorsOfItsNodesHaveComeFrom) {
+  const std::exception_ptr far =
+      std::make_exception_ptr(remote_error("far", {7, "there", 70, "g", "app::trouble", "m"}));
+  const std::exception_ptr twice = back(bytes_of(back(bytes_of(error_of({{3, far}}, 4)))));
+  try {
+    std::rethrow_exception(twice);
+  } catch (const offload::group_error& why) {
+    try {
+      std::rethrow_exception(why.failures().at(0).error);
+    } catch (const remote_error& same) {
+      EXPECT_EQ(same.node(), 7);
+      EXPECT_EQ(same.type(), "app::trouble");
+    }
+  }
+}
+
 /// Of one node that has failed by the error of a group, and so on.
 std::exception_ptr nested(unsigned depth) {
   std::exception_ptr inner = plain<std::domain_error>("innermost");
@@ -79,7 +103,8 @@ TEST(GroupError, OfGroupsWithinGroupsIsReadDownToSomeDepth) {
   };
   EXPECT_THROW(std::rethrow_exception(innermost(back(bytes_of(nested(8))))), std::domain_error);
   EXPECT_THROW(std::rethrow_exception(innermost(back(bytes_of(nested(9))))), protocol_error);
-  EXPECT_THROW(std::rethrow_exception(innermost(back(bytes_of(nested(500))))), protocol_error);
+  EXPECT_THROW(std::rethrow_exception(innermost(back(bytes_of(nested(30))))), protocol_error);
+  EXPECT_THROW(std::rethrow_exception(innermost(back(bytes_of(nested(500))))), remote_error) << "it is shortened";
   EXPECT_THROW(std::rethrow_exception(innermost(back(bytes_of(nested(8))))), std::domain_error)
       << "depth is given back";
 }

@@ -31,7 +31,8 @@ struct group_failure {
 /// function throws crosses as itself, with the errors of the nodes.
 class group_error : public error {
  public:
-  /// `nodes`: of the group. At least one failure.
+  /// `nodes`: of the group. At least one failure, and at most one for each node. Throws std::invalid_argument for
+  /// others, and for a failure without an error.
   group_error(std::vector<group_failure> failures, std::size_t nodes);
 
   /// In the order of the group. That of a node behind one that was lost is the ham::node_failure of the lost one.
