@@ -130,7 +130,7 @@ void call_stops::end(call_stop& one) noexcept {
   call_stop** at = &buckets_[bucket_of(one.of())];
   while (*at != nullptr && *at != &one) at = &(*at)->next_listed_;
   if (*at == nullptr) return;
-  *at = std::exchange(one.next_listed_, nullptr);
+  *at = one.next_listed_;  // at once: a child of fork walks through all, whatever another thread was doing
   --count_;
 }
 

@@ -132,7 +132,7 @@ void engine::detach_after_fork() noexcept {
   graphs.detach_after_fork();
   groups.detach_after_fork();
   repeated.detach_after_fork();
-  if (this_thread.stop != nullptr) this_thread.stop->detach_after_fork();  // of a stage of a graph: none lists those
+  if (this_thread.stop != nullptr) this_thread.stop->detach_after_fork();  // even if another thread was listing one
   numbers.detach_after_fork();
   losses.detach_after_fork();
   events.detach_after_fork();

@@ -29,20 +29,21 @@ void graph_part::frame::give_up() noexcept {
 }
 
 void graph_part::frame::execute(stage_run& stage, const incoming_call& plain) {
-  auto made = std::make_shared<call_stop>(*this, call_stop::origin{&part.at_, &part.at_.own, no_reply},
-                                          terms.deadline_ns, nullptr, 0);
+  auto made =
+      std::make_shared<call_stop>(*this, call_stop::origin{&part.at_, &part.at_.own, part.at_.graphs.number_of_stage()},
+                                  terms.deadline_ns, nullptr, 0);
   call_stop* const stop = made.get();
   stoppable_call call;
   static_cast<incoming_call&>(call) = plain;
   call.stoppable = true;
+  std::shared_ptr<call_stop> listed = part.at_.graphs.stage_stops().begin(made);
   {
     const std::lock_guard guard(part.lock_);
     stage.stop = made;
     ++users;  // of the copies of the call
   }
-  stop->begin();
-  call.stop = {stop, [keep = std::move(made), in = this, of = part.shared_from_this()](call_stop* ended) {
-                 ended->end();
+  call.stop = {stop, [listed = std::move(listed), in = this, of = part.shared_from_this()](call_stop*) mutable {
+                 listed.reset();
                  of->leave(*in);
                }};
   if (stopped.load(std::memory_order_relaxed)) stop->request();

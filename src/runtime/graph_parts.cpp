@@ -249,6 +249,9 @@ void graph_parts::clear() noexcept {
   }
 }
 
-void graph_parts::detach_after_fork() noexcept { base::renew(lock_); }
+void graph_parts::detach_after_fork() noexcept {
+  base::renew(lock_);
+  stage_stops_.detach_after_fork();
+}
 
 }  // namespace ham::detail

@@ -1,6 +1,7 @@
 // The parts of graphs that a node has, and its own graphs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -87,6 +88,10 @@ class graph_parts {
   /// The one of all parts of the node: held for some lines, and while the frame of a replay is made ready.
   [[nodiscard]] base::biased_lock& lock() noexcept { return lock_; }
   [[nodiscard]] stopped_node& node() const noexcept { return node_; }
+  /// Of the functions that run as stages of replays that can be stopped.
+  [[nodiscard]] call_stops& stage_stops() noexcept { return stage_stops_; }
+  /// Another one for each of these functions, so that the list finds it.
+  [[nodiscard]] std::uint32_t number_of_stage() noexcept { return stages_.fetch_add(1, std::memory_order_relaxed); }
 
   // ---- graphs of this node
   void enlist(replay_owner& one);
@@ -134,6 +139,8 @@ class graph_parts {
   engine& at_;
   stopped_node& node_;
   ready_queue& due_;
+  call_stops stage_stops_;
+  std::atomic<std::uint32_t> stages_{0};
   mutable base::biased_lock lock_;  ///< guards the places
   std::vector<place> places_;
   std::vector<owner> owners_;  ///< by where results go: there may be many graphs

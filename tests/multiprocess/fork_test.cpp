@@ -187,8 +187,7 @@ TEST_F(fork_of_a_host, functions_may_fork) {
 }
 
 /// How many children have not ended well, of those that poll for a stop while another thread of the parent does.
-int fork_while_polled(int times) {
-  const auto stop = this_call::stop_token();
+int fork_while_polled_for(const call_stop_token& stop, int times) {
   std::atomic<bool> over{false};
   std::thread other([&] {
     while (!over) static_cast<void>(stop.stop_requested());
@@ -212,17 +211,32 @@ int fork_while_polled(int times) {
   other.join();
   return failed;
 }
+int fork_while_polled(int times) { return fork_while_polled_for(this_call::stop_token(), times); }
+int fork_while_shielded(int times) {
+  const auto stop = this_call::stop_token();
+  const this_call::shield shielded;
+  return fork_while_polled_for(stop, times);
+}
+int fork_on_another_thread(int times) {
+  int failed = -1;
+  std::thread([&, stop = this_call::stop_token()] { failed = fork_while_polled_for(stop, times); }).join();
+  return failed;
+}
 
 TEST_F(fork_of_a_host, functions_that_can_be_stopped_may_fork) {
 #ifdef HAM_TEST_SANITIZED
   GTEST_SKIP() << "a sanitizer's allocator may be locked by another thread at fork(), for ever in the child";
 #endif
-  const int times = std::min(rounds(300), 500);
-  EXPECT_EQ(offload::sync(offload::within(1, 600s), fn<&fork_while_polled>, times), 0);
-  offload::graph g;
-  const auto many = g.input<int>();
-  auto step = g.compile(g.call(1, fn<&fork_while_polled>, many));
-  EXPECT_EQ(step.stoppable()(times).get(), 0) << "as a stage";
+  const auto expect_none_fails = [](auto forking, int times) {
+    EXPECT_EQ(offload::sync(offload::within(1, 600s), forking, times), 0);
+    offload::graph g;
+    const auto many = g.input<int>();
+    auto step = g.compile(g.call(1, forking, many));
+    EXPECT_EQ(step.stoppable()(times).get(), 0) << "as a stage";
+  };
+  expect_none_fails(fn<&fork_while_polled>, std::min(rounds(300), 500));
+  expect_none_fails(fn<&fork_while_shielded>, std::min(rounds(100), 200));
+  expect_none_fails(fn<&fork_on_another_thread>, std::min(rounds(100), 200));
 }
 
 // ---- in a host with ham_init, whose exit ends the job
