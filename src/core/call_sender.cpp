@@ -111,11 +111,15 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
   return who.key_for(function, known_keys_, of_.self);
 }
 
-std::uint32_t call_sender::key_on(peer& who, msg::handler_entry& function) {
+std::uint32_t call_sender::key_on(peer& who, msg::handler_entry& function, std::int64_t deadline_ns) {
   who.sending.lock();
   const bool asks = who.node != of_.self && who.must_be_asked_for(function, known_keys_);
   who.sending.unlock();
-  if (asks) node_.ask_for_functions(who.node, 0);
+  if (asks) {
+    node_.ask_for_functions(who.node, deadline_ns);
+    if (deadline_ns != 0 && base::now_ns() >= deadline_ns)
+      std::rethrow_exception(missed_call(of_.functions, who.node, function));
+  }
   who.sending.lock();
   const std::unique_lock guard(who.sending, std::adopt_lock);
   return who.key_for(function, known_keys_, of_.self);

@@ -76,9 +76,9 @@ class call_sender {
         known_keys_(static_cast<std::uint32_t>(of.functions.size())),
         plain_keys_(of.faults != nullptr && of.faults->for_calls() ? 0 : known_keys_) {}
 
-  /// The key under which a node that is ready knows a function; the node is asked first if need be. Throws
-  /// ham::call_error if it lacks it, ham::node_failure.
-  [[nodiscard]] std::uint32_t key_on(peer& who, msg::handler_entry& function);
+  /// The key under which a node that is ready knows a function; the node is asked first if need be. `deadline_ns`: 0:
+  /// none. Throws ham::call_error if it lacks it, ham::node_failure, ham::deadline_exceeded.
+  [[nodiscard]] std::uint32_t key_on(peer& who, msg::handler_entry& function, std::int64_t deadline_ns);
   /// See begin_call.
   [[nodiscard]] bool begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                            when_full policy, call_room& out);

@@ -107,7 +107,7 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   auto made = std::make_shared<installation>();
   const engine_scope scope(&at_);
   std::vector<part_plan> parts = plan_.parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) set_keys(parts[i], i, processes[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) set_keys(parts[i], i, processes[i], deadline_ns);
   const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1), deadline_ns);
   made->parts.push_back({at_.self(), at_.graphs.reserve()});
   for (std::size_t i = 0; i < ids.size(); ++i) made->parts.push_back({processes[i + 1], ids[i]});
@@ -146,12 +146,12 @@ msg::handler_entry& recorded_function(std::uint32_t key) {
 }  // namespace
 
 /// Also checks that the node is there, and has the functions.
-void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process) const {
+void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process, std::int64_t deadline_ns) const {
   for (std::size_t i = 0; i < part.stages.size(); ++i) {
     const std::uint32_t function = plan_.functions[index][i];
     if (function == msg::invalid_key) continue;
     try {
-      part.stages[i].key = at_.calls_out.key_on(*at_.peer_of(process), recorded_function(function));
+      part.stages[i].key = at_.calls_out.key_on(*at_.peer_of(process), recorded_function(function), deadline_ns);
     } catch (const call_error& problem) {
       throw call_error(name_of_stage(part.stages[i].number, part.stages[i].name) + " of a graph: " + problem.what(),
                        problem.reason());

@@ -223,7 +223,7 @@ void send_abort(engine& at, const part_address& to, std::uint32_t replay) noexce
   send_if_there([&] {
     const peer_hold who = at.peers.hold(to.node);
     if (!who || !who->takes_replies()) return;
-    const std::uint32_t key = at.calls_out.key_on(*who, aborting::entry());
+    const std::uint32_t key = at.calls_out.key_on(*who, aborting::entry(), 0);
     const std::size_t bytes = aborting::size({}, to.id, replay);
     reply_room out;
     who->begin_reply(bytes, out);

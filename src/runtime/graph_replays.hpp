@@ -102,7 +102,7 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] bool is_replaced(std::span<const node_t> processes) const;
   [[nodiscard]] std::shared_ptr<installation> install_parts_on(std::span<const node_t> processes,
                                                                std::int64_t deadline_ns);
-  void set_keys(part_plan& part, std::size_t index, node_t process) const;
+  void set_keys(part_plan& part, std::size_t index, node_t process, std::int64_t deadline_ns) const;
   template <class Busy>
   void wait_while(Busy busy);
   void uninstall(const installation& old) noexcept;

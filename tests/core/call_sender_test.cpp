@@ -166,6 +166,23 @@ TEST_F(call_sender, a_placed_call_does_not_ask_beyond_its_deadline) {
   EXPECT_EQ(questions, 1);
 }
 
+TEST_F(call_sender, a_key_is_not_awaited_beyond_its_deadline) {
+  const msg::manifest mine = msg::manifest::local();
+  peer& who = peers_[other];
+  who.translation = std::make_unique<msg::translation>();
+  std::int64_t asked_until = -1;
+  node_.on_ask_until = [&](std::int64_t deadline_ns) { asked_until = deadline_ns; };
+  const std::int64_t over = base::now_ns() - 1;
+  EXPECT_THROW(static_cast<void>(sender_.key_on(who, function(), over)), deadline_exceeded);
+  EXPECT_EQ(asked_until, over);
+  node_.on_ask = [&](node_t) {
+    auto learned = std::make_unique<msg::translation>(mine, mine);
+    who.take_answer(who.begin_question(), msg::handler_table::local().size(), learned);
+  };
+  EXPECT_EQ(sender_.key_on(who, function(), 0), function().key());
+  EXPECT_EQ(asked_until, 0);
+}
+
 TEST_F(call_sender, a_ping_has_no_slot_and_takes_note_of_losses) {
   to_.allowed = 2;
   ASSERT_TRUE(ping(8));

@@ -55,7 +55,11 @@ class sending_node : public detail::sending_node {
   node_t replacement = -1;  ///< of whoever is called and not ready
   void take_notice() override { ++notices; }
   std::function<void(node_t)> on_ask = [](node_t) {};
-  void ask_for_functions(node_t node, std::int64_t) override { on_ask(node); }
+  std::function<void(std::int64_t)> on_ask_until = [](std::int64_t) {};
+  void ask_for_functions(node_t node, std::int64_t deadline_ns) override {
+    on_ask_until(deadline_ns);
+    on_ask(node);
+  }
   bool progress() override {
     ++progresses;
     on_progress();
