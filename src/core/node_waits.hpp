@@ -17,6 +17,8 @@ class node_waits {
   /// `due`: takes what has waited; nullptr: nothing ever waits.
   explicit node_waits(ready_queue* due) noexcept : due_(due) {}
 
+  /// Whether add() is allowed. Any thread.
+  [[nodiscard]] bool can_wait() const noexcept { return due_ != nullptr; }
   /// Throws std::bad_alloc. A thread that sleeps until next_ns() has to be woken.
   void add(node_t node, continuation* what, std::int64_t until_ns);
   /// It has happened.

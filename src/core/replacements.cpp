@@ -89,7 +89,7 @@ void replacements::set_locked(node_t number, node_t process, phase now, std::str
 bool replacements::run_when_decided(node_t number, continuation* what, std::int64_t until_ns) {
   std::lock_guard guard(mutex_);
   const auto found = records_.find(number);
-  if (!can_wait_ || found == records_.end() || found->second.now != phase::restarting) return false;
+  if (!waiting_.can_wait() || found == records_.end() || found->second.now != phase::restarting) return false;
   waiting_.add(number, what, until_ns);
   return true;
 }

@@ -41,7 +41,7 @@ class replacements {
   using listed = std::tuple<node_t, node_t, std::uint8_t>;  ///< number, process, phase
 
   /// `due`: takes what has waited for a restart; nullptr: nothing can.
-  explicit replacements(ready_queue* due = nullptr) noexcept : can_wait_(due != nullptr), waiting_(due) {}
+  explicit replacements(ready_queue* due = nullptr) noexcept : waiting_(due) {}
 
   /// Whether there are supervised numbers.
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_acquire); }
@@ -116,7 +116,6 @@ class replacements {
   void set_locked(node_t number, node_t process, phase now, std::string reason);
   void changed() noexcept;
 
-  const bool can_wait_;
   mutable std::mutex mutex_;
   std::map<node_t, record> records_;
   node_waits waiting_;           ///< for another process of a number
