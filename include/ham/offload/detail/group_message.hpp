@@ -30,7 +30,11 @@ using barrier_function = fn_t<void (*)(), &nothing_of_barrier>;
 namespace ham::inline v1::detail {
 
 /// A node, the caller too, sends at most that many messages of one call.
+#if defined(HAM_GROUP_FAN_OUT)  // of a simulation: its few nodes pass calls on as many nodes do elsewhere
+inline constexpr std::size_t group_fan_out = HAM_GROUP_FAN_OUT;
+#else
 inline constexpr std::size_t group_fan_out = 8;
+#endif
 /// Into how many parts `nodes` nodes are divided, and the nodes of one of them.
 [[nodiscard]] constexpr std::size_t group_parts(std::size_t nodes) noexcept {
   return nodes < group_fan_out ? nodes : group_fan_out;
