@@ -1,6 +1,7 @@
 // Pool: tasks go to the least busy of several nodes; those that may be repeated survive the loss of one.
 // expect: ^4 squared is 16$
 // expect: ^sum of squares below 1000: 332833500$
+// expect: ^3 of 3 tasks have found room at once$
 // expect: ^roots as they come: 100 of 100$
 // expect: ^100 of 100 tasks done, 2 of 3 nodes left$
 // env: HAM_NODES=shm:3
@@ -27,6 +28,12 @@ int main() {
   // Many small ones: few messages of many elements each. The results are in the order of the range.
   const std::vector<long> squares = workers.map(std::views::iota(0L, 1000L), fn<&square>);
   std::cout << "sum of squares below 1000: " << std::reduce(squares.begin(), squares.end()) << '\n';
+
+  // Gives nothing while the nodes have as many as they may, here one each; async would wait.
+  offload::pool small({1, 2, 3}, {.per_node = 1});
+  std::size_t begun = 0;
+  for (long i = 0; i < 3; ++i) begun += small.try_async(fn<&square>, i).has_value() ? 1 : 0;
+  std::cout << begun << " of 3 tasks have found room at once\n";
 
   // As they come, and how far it is.
   const std::vector<double> values(100, 2.0);

@@ -3,6 +3,7 @@
 // expect: ^the call that was running: may have run$
 // expect: ^respawned: process 3 is node 1, epoch 1$
 // expect: ^after: 6$
+// expect: ^node 1 is process 3$
 // expect: ^old memory: refused$
 // env: HAM_NODES=shm:2
 #include <ham/offload.hpp>
@@ -47,6 +48,8 @@ int main() {
   // The first call waits for the new process; the model is there then.
   offload::sync(1, fn<&nothing>);
   std::cout << "after: " << offload::sync(1, fn<&sum>, model.ptr(), weights.size()) << '\n';
+
+  std::cout << "node 1 is process " << offload::process_of(1) << '\n';
 
   try {
     offload::put(weights.data(), before, weights.size()).get();
