@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@
 #include "base/control_socket.hpp"
 #include "base/heap.hpp"
 #include "base/memory_file.hpp"
+#include "base/recorder_area.hpp"
 #include "transport/common/ring_endpoint.hpp"
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
@@ -38,6 +40,11 @@ class attacker {
   explicit attacker(std::uint64_t seed) : random_(seed) {
     find_memory();
     find_descriptors();
+  }
+  attacker(const attacker&) = delete;
+  attacker& operator=(const attacker&) = delete;
+  ~attacker() {
+    for (const region& one : mapped_) ::munmap(one.at, one.bytes);
   }
 
   /// One thing of many, chosen by the seed; `nodes`: so many there are, or will be.
@@ -58,6 +65,7 @@ class attacker {
                                      &attacker::move_counters,
                                      &attacker::lie_in_tables,
                                      &attacker::return_areas,
+                                     &attacker::damage_recorders,
                                      &attacker::spoil_job,
                                      &attacker::talk_nonsense,
                                      &attacker::ask_for_everybody,
@@ -174,12 +182,35 @@ class attacker {
         for (std::size_t direction = 0; direction < 2; ++direction) {
           std::byte* const area = at + direction * area_layout::bytes;
           areas_.push_back(reinterpret_cast<area_layout*>(area));
-          regions_.push_back({area, std::size_t{1} << 20});
+          add_pieces_of(area);
         }
       } else if (line.find("/memfd:ham-heap") != std::string::npos && bytes >= base::heap_data_offset) {
         heaps_.push_back(at);
         regions_.push_back({at, base::heap_data_offset});
       }
+    }
+  }
+  /// An area has room for half a gigabyte, of which little is used: its begin, and a few places in the rest.
+  void add_pieces_of(std::byte* area) {
+    using transport::area_layout;
+    constexpr std::size_t begin = std::size_t{1} << 20;
+    constexpr std::size_t pages = area_layout::bytes / area_layout::page_bytes;
+    regions_.push_back({area, begin});
+    for (int i = 0; i < 4; ++i) regions_.push_back({area + random_() % pages * area_layout::page_bytes, 4096});
+  }
+  /// Behind the segment are the flight recorders of all targets, which a target maps by its descriptor if it likes.
+  void map_recorders(int job_file) {
+    const std::uint64_t first = transport::shm::recorder_offset(0);
+    const std::size_t file_bytes = base::file_size(job_file);  // it never shrinks, but may have been made huge
+    if (file_bytes <= first) return;
+    const std::size_t bytes = std::min<std::size_t>(file_bytes - first, 16 * base::recorder_area::bytes);
+    void* const at =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, job_file, static_cast<off_t>(first));
+    if (at == MAP_FAILED) return;
+    mapped_.push_back({static_cast<std::byte*>(at), bytes});
+    for (std::size_t area = 0; area + base::recorder_area::bytes <= bytes; area += base::recorder_area::bytes) {
+      recorders_.push_back({static_cast<std::byte*>(at) + area, base::recorder_area::bytes});
+      regions_.push_back(recorders_.back());
     }
   }
   void find_descriptors() {
@@ -188,6 +219,7 @@ class attacker {
       const std::string to = std::filesystem::read_symlink(one.path(), gone);
       const int fd = std::atoi(one.path().filename().c_str());
       if (to.find("memfd:ham-") != std::string::npos) files_.push_back(fd);
+      if (to.find("memfd:ham-job") != std::string::npos) map_recorders(fd);
       if (to.find("[eventfd") != std::string::npos) events_.push_back(fd);
       int type = 0;
       socklen_t length = sizeof type;
@@ -329,6 +361,21 @@ class attacker {
       for (auto& one : area->returned) one.store(random_() % 2 == 0 ? word() : one.load() + 1);
     }
   }
+  /// Heads, depths and names, which whoever explains the loss of a node reads.
+  void damage_recorders() {
+    for (const region& recorder : recorders_) {
+      auto* const area = reinterpret_cast<base::recorder_area*>(recorder.at);
+      switch (random_() % 4) {
+        case 0: write_word({recorder.at, sizeof area->head}, random_()); break;
+        case 1: area->head.names = word(); break;
+        case 2: area->head.named = word(); break;
+        default: std::memset(static_cast<void*>(area->names), static_cast<int>(random_() % 256), 4096); break;
+      }
+      const region ring{reinterpret_cast<std::byte*>(&area->rings[random_() % std::size(area->rings)]),
+                        sizeof(base::recorder_ring)};
+      for (int i = 0; i < 50; ++i) write_word(ring, random_());
+    }
+  }
   void spoil_job() {
     for (transport::shm::job_segment* job : jobs_) {
       job->awake.store(static_cast<std::int32_t>(word()));
@@ -378,6 +425,8 @@ class attacker {
   std::vector<region> regions_;
   std::vector<transport::shm::job_segment*> jobs_;
   std::vector<region> pairs_;
+  std::vector<region> recorders_;
+  std::vector<region> mapped_;  ///< by this object
   std::vector<transport::area_layout*> areas_;
   std::vector<std::byte*> heaps_;
   std::vector<int> files_;

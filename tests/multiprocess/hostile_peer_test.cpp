@@ -4,6 +4,7 @@
 // timeout: 600
 #include <cstdlib>
 #include <future>
+#include <optional>
 
 #include "multiprocess/hostile_attacker.hpp"
 #include "multiprocess/support.hpp"
@@ -34,11 +35,11 @@ void print_a_line() { std::printf("honest target %d goes on\n", offload::this_no
 /// From now on, beside what its runtime does, or `alone`: its runtime does not go on.
 void take_over(std::uint64_t seed, bool alone) {
   const auto attack = [seed] {
-    attacker worst(seed);
+    std::optional<attacker> worst(std::in_place, seed);
     for (int i = 0;; ++i) {
-      worst.act(6);
+      worst->act(6);
       if (i % 8 == 0) std::this_thread::sleep_for(2ms);  // others need the cores of this machine, too
-      if (i % 64 == 63) worst = attacker(seed + static_cast<std::uint64_t>(i));  // there may be more to be found
+      if (i % 64 == 63) worst.emplace(seed + static_cast<std::uint64_t>(i));  // there may be more to be found
     }
   };
   const base::unique_fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
