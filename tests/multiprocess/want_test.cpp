@@ -1,6 +1,7 @@
 // Want of everything that a limit can take away: a job works, slower, or says what is missing and what to do. It never
 // hangs, crashes, or leaves processes behind.
 // timeout: 600
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
@@ -10,6 +11,8 @@
 #include <thread>
 
 #include "forbidden_calls.hpp"
+#include "memory_group.hpp"
+#include "own_mounts.hpp"
 #include "sanitizer_notes.hpp"
 #include "support.hpp"
 
@@ -85,6 +88,51 @@ int too_much_memory() {
   return offload::sync(1, fn<&echo>, 4) == 4 ? 7 : 5;
 }
 
+/// Uses pages until the kernel ends this process, but no more than `max_bytes`, where nothing limits it. `group`: the
+/// control group to enter before; empty: none.
+std::size_t use_up_memory(const std::string& group) {
+  constexpr std::size_t max_bytes = std::size_t{768} << 20;
+  constexpr std::size_t step = 4096;
+  if (!group.empty() && !memory_group::enter(group)) throw std::runtime_error("cannot enter " + group);
+  std::ofstream("/proc/self/oom_score_adj") << 1000;  // this process, no other one of the group
+  void* const made =
+      ::mmap(nullptr, max_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED) throw std::bad_alloc();
+  for (std::size_t at = 0; at < max_bytes; at += step) static_cast<volatile char*>(made)[at] = 1;
+  ::munmap(made, max_bytes);
+  return max_bytes;
+}
+constexpr int lost_more = 9;  // than the target that has used up the memory
+void end_itself() { ::raise(SIGKILL); }
+
+/// A target that the kernel kills for want of memory is named as such, and only that one; the others go on. The group
+/// that limits it: HAM_TEST_GROUP, else that of the job.
+int a_target_out_of_memory() {
+  const char* const group = std::getenv("HAM_TEST_GROUP");
+  try {
+    static_cast<void>(offload::sync(1, fn<&use_up_memory>, std::string(group == nullptr ? "" : group)));
+    return 1;  // there was no limit
+  } catch (const node_failure& failure) {
+    std::fprintf(stderr, "without memory: %s\n", failure.what());
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "%s\n", problem.what());
+    return 3;
+  }
+  try {
+    if (offload::sync(2, fn<&echo>, 3) != 3) return 4;
+  } catch (const node_failure&) {
+    return lost_more;
+  }
+  if (offload::sync(offload::add_node("shm:1"), fn<&echo>, 4) != 4) return 5;
+  try {
+    offload::sync(2, fn<&end_itself>);
+    return 6;
+  } catch (const node_failure& failure) {
+    std::fprintf(stderr, "with memory: %s\n", failure.what());
+  }
+  return 7;
+}
+
 /// Standard output that takes nothing: the stream says so, and so does the library, once.
 int output_on_a_full_disk() {
   const auto print = [] {
@@ -102,6 +150,7 @@ int output_on_a_full_disk() {
 const scenario scenarios[] = {{"a_job", a_job},
                               {"many_targets", many_targets},
                               {"too_much_memory", too_much_memory},
+                              {"a_target_out_of_memory", a_target_out_of_memory},
                               {"output_on_a_full_disk", output_on_a_full_disk}};
 
 // ---- a process that lacks something
@@ -149,6 +198,24 @@ outcome run_wanting(const char* scenario_name, const std::function<bool()>& prep
 void expect_orderly(const outcome& job, const std::string& what) {
   EXPECT_EQ(job.signal, 0) << what << ": " << job.said;
   EXPECT_FALSE(job.left_processes) << what << ": processes are left";
+}
+
+/// The line of the output that begins like that, without its begin.
+std::string line_of(const outcome& job, const std::string& begin) {
+  const std::size_t at = job.said.find(begin);
+  return at == std::string::npos ? "" : job.said.substr(at + begin.size(), job.said.find('\n', at) - at - begin.size());
+}
+
+/// Of the scenario a_target_out_of_memory.
+void expect_killed_for_memory(const outcome& job) {
+  const std::string why = "was killed by signal 9 (Killed), most likely by the kernel, which was out of memory";
+  expect_orderly(job, "out of memory");
+  EXPECT_EQ(job.status, 7) << job.said;
+  EXPECT_NE(line_of(job, "without memory: ").find(why), std::string::npos) << job.said;
+  EXPECT_NE(line_of(job, "ham: node 1 is lost: ").find(why), std::string::npos) << job.said;
+  const std::string other = line_of(job, "with memory: ");
+  EXPECT_NE(other.find("was killed by signal 9 (Killed)"), std::string::npos) << job.said;
+  EXPECT_EQ(other.find("memory"), std::string::npos) << job.said;
 }
 
 bool limit(decltype(RLIMIT_NOFILE) of, rlim_t to) {
@@ -222,7 +289,9 @@ TEST(want_of, address_space) {
     const std::string what = "ulimit -v of " + std::to_string(megabytes) + " MB";
     expect_orderly(job, what);
     if (job.status == 127) continue;  // no room for its libraries
-    EXPECT_TRUE(job.status == 7 || !job.said.empty()) << what << ": " << job.status << " says nothing";
+    EXPECT_TRUE(job.status == 7 || (job.said.find("cannot ") < job.said.find("ulimit -v") &&
+                                    job.said.find("ulimit -v") != std::string::npos))
+        << what << ": " << job.status << " " << job.said;
     worked = job.status == 7;
     if (worked) break;
   }
@@ -241,29 +310,38 @@ TEST(want_of, memory) {
   }
 }
 
-/// What a job may use is for a control group to say. Where this test may not make one, the limits above stand for it.
+// ---- memory that a control group limits. Where this test may not make one, the limits above stand for it.
+
 TEST(want_of, memory_of_a_control_group) {
-  const std::filesystem::path group = "/sys/fs/cgroup/ham-want-test-" + std::to_string(::getpid());
-  std::error_code failure;
-  if (!std::filesystem::create_directory(group, failure))
-    GTEST_SKIP() << "no control group can be made here (" << failure.message() << "); ulimit -v is tested instead";
-  if (!std::filesystem::exists(group / "memory.max")) {
-    std::filesystem::remove(group, failure);
-    GTEST_SKIP() << "no control groups of memory here; ulimit -v is tested instead";
-  }
-  const auto write = [&](const char* name, const std::string& text) {
-    std::ofstream file(group / name);
-    file << text << std::flush;
-    return static_cast<bool>(file);
-  };
-  if (!write("memory.max", std::to_string(std::size_t{256} << 20)) || !write("memory.swap.max", "0")) {
-    std::filesystem::remove(group, failure);
-    GTEST_SKIP() << "memory is not limited by control groups here";
-  }
-  const outcome job = run_wanting("a_job", [&] { return write("cgroup.procs", std::to_string(::getpid())); });
+  const memory_group group(std::size_t{256} << 20);
+  if (!group.why_not().empty()) GTEST_SKIP() << group.why_not() << "; ulimit -v is tested instead";
+  const outcome job = run_wanting("a_job", [&] { return group.enter(); });
   expect_orderly(job, "256 MB");
   EXPECT_EQ(job.status, 7) << job.said;
-  static_cast<void>(eventually([&] { return std::filesystem::remove(group, failure); }, 3s));
+}
+
+/// The host and all targets share the limit.
+TEST(want_of, memory_of_the_control_group_of_a_job) {
+  const memory_group group(std::size_t{256} << 20);
+  if (!group.why_not().empty()) GTEST_SKIP() << group.why_not();
+  // The kernel may kill a second process before the memory of the first one is free: such a job says nothing.
+  constexpr int max_attempts = 20;
+  for (int attempt = 0; attempt < max_attempts; ++attempt) {
+    const outcome job = run_wanting("a_target_out_of_memory", [&] { return group.enter(); });
+    if (job.signal == SIGKILL || job.status == lost_more) continue;
+    expect_killed_for_memory(job);
+    return;
+  }
+  GTEST_SKIP() << "the kernel has killed more than a target in " << max_attempts << " jobs";
+}
+
+TEST(want_of, memory_of_the_control_group_of_a_target) {
+  const memory_group group(std::size_t{64} << 20);
+  if (!group.why_not().empty()) GTEST_SKIP() << group.why_not();
+  if (!group.is_version_1())
+    GTEST_SKIP() << "version 2 of control groups does not limit memory in groups below one that has processes";
+  expect_killed_for_memory(
+      run_wanting("a_target_out_of_memory", [&] { return ::setenv("HAM_TEST_GROUP", group.path().c_str(), 1) == 0; }));
 }
 
 // ---- places that are missing
@@ -275,6 +353,23 @@ TEST(want_of, shared_memory_file_system) {
   });
   if (job.status == 125) GTEST_SKIP() << "no namespaces here";
   expect_orderly(job, "/dev/shm read-only");
+  EXPECT_EQ(job.status, 7) << job.said;
+  EXPECT_EQ(without_sanitizer_notes(job.said), "");
+}
+
+TEST(want_of, room_in_the_shared_memory_file_system) {
+  const outcome job = run_wanting("a_job", [] { return own_mounts() && mount_full("/dev/shm"); });
+  if (job.status == 125) GTEST_SKIP() << "no namespaces here";
+  expect_orderly(job, "/dev/shm full");
+  EXPECT_EQ(job.status, 7) << job.said;
+  EXPECT_EQ(without_sanitizer_notes(job.said), "");
+}
+
+TEST(want_of, a_folder_for_shared_memory) {
+  const outcome job = run_wanting(
+      "a_job", [] { return own_mounts() && mount_bare_dev() && ::access("/dev/shm", F_OK) != 0 && errno == ENOENT; });
+  if (job.status == 125) GTEST_SKIP() << "no namespaces here";
+  expect_orderly(job, "no /dev/shm");
   EXPECT_EQ(job.status, 7) << job.said;
   EXPECT_EQ(without_sanitizer_notes(job.said), "");
 }
