@@ -93,7 +93,10 @@ std::unique_ptr<job_trace> job_trace::start(engine& host) {
     std::random_device random;
     const std::uint64_t job = std::uint64_t{random()} << 32U | random();
     std::unique_ptr<job_trace> made(new job_trace(host, path_of_next_trace(setting), job));
+    const auto remove = [](trace_folder* unused) { unused->remove(); };
+    std::unique_ptr<trace_folder, decltype(remove)> unused(&made->folder_, remove);
     if (!start_tracing(host.self(), job, file_of_part(made->folder_.path(), host.self()))) return nullptr;
+    static_cast<void>(unused.release());
     made->goes_on_.store(true);
     static_cast<void>(::flock(base::trace_file(), LOCK_EX | LOCK_NB));
     return made;
@@ -203,7 +206,8 @@ void job_trace::finish() noexcept {
            path_.c_str());
   } catch (const std::exception& problem) {
     stop_tracing();
-    warn("%s is not written, its parts are in %s: %s", path_.c_str(), folder_.path().c_str(), problem.what());
+    warn("%s is not written, its parts are in %s: %s; when that is mended: ham-trace join %s", path_.c_str(),
+         folder_.path().c_str(), problem.what(), path_.c_str());
   }
 }
 

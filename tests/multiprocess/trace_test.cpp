@@ -1,6 +1,7 @@
 // HAM_TRACE: traces of jobs with several processes, read by a reader of the tests' own.
 // link: ham::ham
 // timeout: 300
+#include "own_mounts.hpp"
 #include "support.hpp"
 
 #include <fstream>
@@ -71,11 +72,6 @@ int is_killed() {
   offload::sync(1, fn<&traced_end_of_host>, ::getpid());
   return 0;
 }
-
-const scenario scenarios[] = {{"makes_calls", makes_calls},
-                              {"loses_a_target", loses_a_target},
-                              {"is_killed", is_killed},
-                              {"makes_calls_over_emulated_pcie", makes_calls_over_emulated_pcie}};
 
 /// A slice, or a moment, of a trace.
 struct read_slice {
@@ -155,6 +151,81 @@ struct read_trace {
   std::map<std::uint64_t, std::vector<std::size_t>> open_;
 };
 
+// ---- a disk without room: one of 16 MB, at the folder of the trace
+
+constexpr int not_permitted = 125;
+
+std::string trace_on_disk() { return std::getenv("HAM_TRACE"); }
+std::string filler_on_disk() { return std::filesystem::path(trace_on_disk()).replace_filename("filler"); }
+/// Targets begin with the scenario, too, and see what the host has mounted.
+bool is_target() { return std::getenv("HAM_TARGET") != nullptr; }
+bool mount_disk() {
+  if (is_target()) return true;
+  const std::string folder = std::filesystem::path(trace_on_disk()).parent_path();
+  return own_mounts() && ::mount("none", folder.c_str(), "tmpfs", 0, "size=16m") == 0;
+}
+int sum_of_calls(int count) {
+  int sum = 0;
+  for (int i = 0; i < count; ++i) sum += offload::sync(1, fn<&traced_add>, i, 1) - i;
+  return sum;
+}
+
+/// It is full from the begin on.
+int has_no_disk_for_a_trace() {
+  if (!mount_disk()) return not_permitted;
+  if (!is_target() && !fill_disk(filler_on_disk())) return 1;
+  auto rt = std::make_unique<runtime>(nodes("shm:2"));
+  if (sum_of_calls(calls) != calls) return 2;
+  rt.reset();
+  if (std::filesystem::exists(trace_on_disk())) return 3;
+  return std::filesystem::exists(trace_on_disk() + ".parts") ? 4 : 7;
+}
+
+/// It is full for a while, in which more is traced than what threads have room for already.
+int has_a_full_disk_meanwhile() {
+  if (!mount_disk()) return not_permitted;
+  auto rt = std::make_unique<runtime>(nodes("shm:1"));
+  if (sum_of_calls(calls) != calls) return 1;
+  if (!fill_disk(filler_on_disk())) return 2;
+  if (sum_of_calls(5000) != 5000) return 3;
+  std::filesystem::remove(filler_on_disk());
+  rt.reset();
+  const read_trace made(trace_on_disk());
+  std::printf("calls: %d\n", made.count("execute", "traced_add("));
+  std::printf("dropped: %d\n", static_cast<int>(std::ranges::count(made.remarks, "events dropped")));
+  return std::filesystem::exists(trace_on_disk() + ".parts") ? 4 : 7;
+}
+
+/// It has room for the parts, and none for the trace; some is made later.
+int has_no_disk_at_the_end() {
+  if (!mount_disk()) return not_permitted;
+  auto rt = std::make_unique<runtime>(nodes("shm:1"));
+  if (sum_of_calls(calls) != calls) return 1;
+  if (!fill_disk(filler_on_disk())) return 2;
+  rt.reset();
+  if (std::filesystem::exists(trace_on_disk())) return 3;
+  if (std::filesystem::exists(trace_on_disk() + ".part")) return 4;
+  std::printf("join: ");
+  try {
+    static_cast<void>(trace::join(trace_on_disk()));
+    return 5;
+  } catch (const config_error& problem) {
+    std::printf("%s\n", problem.what());
+  }
+  std::filesystem::remove(filler_on_disk());
+  const trace::contents made = trace::join(trace_on_disk());
+  std::printf("calls: %d\n", read_trace(trace_on_disk()).count("execute", "traced_add("));
+  return made.nodes == 2 ? 7 : 6;
+}
+
+const scenario scenarios[] = {{"makes_calls", makes_calls},
+                              {"has_no_disk_for_a_trace", has_no_disk_for_a_trace},
+                              {"has_a_full_disk_meanwhile", has_a_full_disk_meanwhile},
+                              {"has_no_disk_at_the_end", has_no_disk_at_the_end},
+                              {"loses_a_target", loses_a_target},
+                              {"is_killed", is_killed},
+                              {"makes_calls_over_emulated_pcie", makes_calls_over_emulated_pcie}};
+
 /// A folder for a trace, and a job that writes it there.
 class traced_job {
  public:
@@ -178,6 +249,11 @@ class traced_job {
  private:
   const std::string folder_;
 };
+
+int number_behind(const std::string& text, const std::string& word) {
+  const std::size_t at = text.find(word);
+  return at == std::string::npos ? -1 : std::atoi(text.c_str() + at + word.size());
+}
 
 class traces : public testing::Test {
  protected:
@@ -277,6 +353,40 @@ TEST_F(traces, of_other_transports_are_as_complete) {
   const read_trace trace(job.path());
   EXPECT_EQ(trace.count("execute", "traced_add("), calls);
   EXPECT_EQ(trace.count("reply", "traced_add(", "answer of "), calls);
+}
+
+TEST_F(traces, that_a_full_disk_has_no_room_for_are_not_made) {
+  const traced_job job("has_no_disk_for_a_trace");
+  if (WEXITSTATUS(job.status) == not_permitted) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(WEXITSTATUS(job.status), 7) << job.output;
+  EXPECT_NE(job.output.find("this job is not traced: cannot trace to " + job.path() +
+                            ".parts/node-0 "
+                            "(there is no room); free some, or choose another file by HAM_TRACE"),
+            std::string::npos)
+      << job.output;
+}
+
+TEST_F(traces, say_how_much_is_missing_if_the_disk_was_full_for_a_while) {
+  const traced_job job("has_a_full_disk_meanwhile");
+  if (WEXITSTATUS(job.status) == not_permitted) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(WEXITSTATUS(job.status), 7) << job.output;
+  EXPECT_NE(job.output.find(" events are not in " + job.path() + ": there was no room for them"), std::string::npos)
+      << job.output;
+  EXPECT_GE(number_behind(job.output, "calls: "), calls) << job.output;
+  EXPECT_GE(number_behind(job.output, "dropped: "), 1) << job.output;
+}
+
+TEST_F(traces, that_a_full_disk_has_no_room_for_are_made_of_their_parts_later) {
+  const traced_job job("has_no_disk_at_the_end");
+  if (WEXITSTATUS(job.status) == not_permitted) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(WEXITSTATUS(job.status), 7) << job.output;
+  const std::string why = "cannot write " + job.path() + " (No space left on device)";
+  EXPECT_NE(job.output.find(job.path() + " is not written, its parts are in " + job.path() + ".parts: " + why),
+            std::string::npos)
+      << job.output;
+  EXPECT_NE(job.output.find("ham-trace join " + job.path()), std::string::npos) << job.output;
+  EXPECT_NE(job.output.find("join: " + why), std::string::npos) << job.output;
+  EXPECT_EQ(number_behind(job.output, "calls: "), calls) << job.output;
 }
 
 }  // namespace
