@@ -10,6 +10,7 @@
 #include "sim/device_callees.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
+#include "transport/common/ring_endpoint.hpp"
 
 namespace ham::inline v1::sim {
 
@@ -282,22 +283,38 @@ std::int64_t add_to(call_number call, offload::remote_ref<counter> object, call_
   return object.call<&counter::add>(inner, what);
 }
 
+namespace {
+
+/// Whether the peer has sent by rings what nobody has read. The receiving lock is held.
+bool has_unread(transport::endpoint* from) {
+  auto* const rings = dynamic_cast<transport::ring_endpoint*>(from);
+  if (rings == nullptr) return false;
+  const transport::ring_endpoint::reading_alone alone(*rings);
+  const bool is_pad = rings->reader().next_is(transport::pad_kind, 0, 0);  // of a message that was not sent
+  return !rings->reader().empty() && !is_pad;
+}
+
+}  // namespace
+
 std::string left_over() {
   detail::engine& here = detail::current();
   std::size_t pending = 0;
   std::size_t kept = 0;
+  std::size_t unread = 0;
   here.locked([&] {
     here.calls.for_each_slot([&](const detail::call_slot& slot) {
       const detail::slot_state now = slot.state.load();
       if (now == detail::slot_state::pending)
         ++pending;
-      else if (now != detail::slot_state::free && !slot.orphan)
+      else if (now != detail::slot_state::free)
         ++kept;
     });
+    here.peers.for_each_held([&](const detail::peer& who) { unread += has_unread(who.to) ? 1 : 0; });
   });
   std::string text;
   if (pending != 0) text += std::to_string(pending) + " pending calls, ";
   if (kept != 0) text += std::to_string(kept) + " slots of calls that have settled, ";
+  if (unread != 0) text += "messages that are not read, of " + std::to_string(unread) + " nodes, ";
   if (here.calls_in.has_deferred()) text += "calls that have not begun, ";
   if (const auto parts = here.graphs.installed(); parts != 0) text += std::to_string(parts) + " parts of graphs, ";
   if (const auto full = here.peers.filled_outboxes().load(); full != 0)
