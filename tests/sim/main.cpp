@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -153,6 +154,26 @@ void work(board& shared, plan what, const task& how) {
   }
 }
 
+/// Of the kinds with these names; nothing, and a line on stderr, if there is none of one.
+std::optional<step_set> set_of(const std::vector<std::string>& names) {
+  step_set all = 0;
+  for (const std::string& name : names) {
+    unsigned kind = 0;
+    while (kind < steps_there_are && name_of(static_cast<step>(kind)) != name) ++kind;
+    if (kind == steps_there_are) {
+      std::fprintf(stderr, "ham_sim: there is no kind of step \"%s\"; there are:", name.c_str());
+      for (unsigned i = 0; i < steps_there_are; ++i) {
+        const std::string_view known = name_of(static_cast<step>(i));
+        std::fprintf(stderr, " %.*s", static_cast<int>(known.size()), known.data());
+      }
+      std::fprintf(stderr, "\n");
+      return std::nullopt;
+    }
+    all |= ham::sim::set_of(static_cast<step>(kind));
+  }
+  return all;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -170,6 +191,7 @@ int main(int argc, char** argv) {
   task how;
   bool no_shrinking = false;
   std::vector<std::string> without;
+  std::vector<std::string> kinds;
   std::vector<std::string> only;
   std::string over = "any";
   std::string devices_of_nodes = "any";
@@ -193,6 +215,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"any", "all", "first"}));
   app.add_option("--schedule", what.schedule, "another order of events for the same steps");
   app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
+  app.add_option("--kinds", kinds, "kinds of steps that happen; all others do not")->delimiter(',');
   app.add_option("--only", only, "steps that happen, as THREAD.STEP; all others do not")->delimiter(',');
   app.add_flag("--until-failure", how.until_failure, "stop at the first failure");
   app.add_flag("--twice", how.twice,
@@ -211,20 +234,11 @@ int main(int argc, char** argv) {
   app.add_option("--plant", planted, "the planted bug that is switched on; none: there is none");
 #endif
   CLI11_PARSE(app, argc, argv);
-  for (const std::string& name : without) {
-    unsigned kind = 0;
-    while (kind < steps_there_are && name_of(static_cast<step>(kind)) != name) ++kind;
-    if (kind == steps_there_are) {
-      std::fprintf(stderr, "ham_sim: --without: there is no kind of step \"%s\"; there are:", name.c_str());
-      for (unsigned i = 0; i < steps_there_are; ++i) {
-        const std::string_view known = name_of(static_cast<step>(i));
-        std::fprintf(stderr, " %.*s", static_cast<int>(known.size()), known.data());
-      }
-      std::fprintf(stderr, "\n");
-      return 2;
-    }
-    what.without |= set_of(static_cast<step>(kind));
-  }
+  if (!kinds.empty()) what.without = ~step_set{0};
+  const std::optional<step_set> named = set_of(kinds);
+  const std::optional<step_set> left_out = set_of(without);
+  if (!named || !left_out) return 2;
+  what.without = (what.without & ~*named) | *left_out;
   for (const std::string& text : only) {
     int thread = 0;
     int number = 0;

@@ -5,8 +5,12 @@ The simulation must find every one of them (tests/sim/CMakeLists.txt): this is h
 Usage: planted_bugs.py SOURCE_TREE COPY          writes COPY/src, COPY/include and COPY/planted_names.hpp
        planted_bugs.py --list                    number, name and meaning of each, options that bring it out, and what
                                                  the simulation then says, or how that begins, with | between
+       planted_bugs.py --rows PROGRAM            rows of the table in docs/testing.md, with seeds that PROGRAM finds
+       planted_bugs.py --check PAGE              whether the table there is that of these bugs and options
 """
 import os
+import re
+import subprocess
 import sys
 
 # name, what is wrong, file, the text there, what stands for it ({bug}: this bug is switched on), a plan that finds it
@@ -130,7 +134,7 @@ BUGS = [
      "src/job/supervisor_restarts.cpp",
      "    fresh.epoch = ++one.epoch;\n",
      "    fresh.epoch = {bug} ? one.epoch : ++one.epoch;\n"),
-    ("repeated-too-often", "a call that retry() sends is repeated once more than it may be",
+    ("repeated-too-often", "a call that `retry` sends is repeated once more than it may be",
      "src/runtime/retry.cpp",
      "    if (!lost || left_ == 0 || is_stopped(*target_)) {\n",
      "    if (!lost || (left_ == 0 && !({bug} && loss_ != nullptr && !std::exchange(goes_on_, true))) || is_stopped(*target_)) {\n",
@@ -148,7 +152,7 @@ BUGS = [
      "src/core/replacements.cpp",
      "  if (now != phase::restarting) waiting_.release(number);\n",
      "  if (now != phase::restarting && !({bug} && now == phase::given_up)) waiting_.release(number);\n"),
-    ("called-too-early", "calls reach a new process before on_respawn has prepared it",
+    ("called-too-early", "calls reach a new process before `on_respawn` has prepared it",
      "src/job/supervisor_restarts.cpp",
      "    host_.numbers.set(number, process, phase::restarting);\n  }\n  starter_.announce_numbers();\n  return fresh;\n",
      "    host_.numbers.set(number, process, {bug} ? phase::up : phase::restarting);\n  }\n"
@@ -195,7 +199,7 @@ BUGS = [
      "src/core/peer_events.cpp",
      "  waiter_.wake_if_asleep();\n  if (report_listener",
      "  if (!({bug} && is_end)) waiter_.wake_if_asleep();\n  if (report_listener"),
-    ("stopped-and-repeated", "a call that retry() sends is repeated though it was stopped",
+    ("stopped-and-repeated", "a call that `retry` sends is repeated though it was stopped",
      "src/runtime/repeatable_call.cpp",
      "  return at != nullptr && at->repeated.is_stopped(future);\n",
      "  return at != nullptr && !{bug} && at->repeated.is_stopped(future);\n"),
@@ -207,7 +211,7 @@ BUGS = [
      "src/runtime/stoppable_transfer.cpp",
      "  [[nodiscard]] future<void> start() {\n",
      "  [[nodiscard]] future<void> start() {\n    if ({bug}) const_cast<std::stop_token&>(token_) = std::stop_token();\n"),
-    ("process-not-ended", "kill_call() says that it has ended the process of a call, and has not",
+    ("process-not-ended", "`kill_call` says that it has ended the process of a call, and has not",
      "src/runtime/engine_stops.cpp",
      "  if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)\n",
      "  if (!{bug} && ::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)\n"),
@@ -238,23 +242,17 @@ FOCUS = {
     "hang-not-ended": RESTARTS,
     "lost-wake-up": "--medium loopback",
     "no-fence-in-arm": "--medium loopback",
-    "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"
-                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
-    "settled-beside": "--medium sim --steps 600 --without async,ping,batch,context,nested,long-message,"
-                      "throwing,then,abandon,try,join,stream,ask,pooled,transfer,block,object,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
-    "lock-without-fence": "--medium sim --without context,nested,long-message,throwing,abandon,try,join,"
-                          "stream,ask,pooled,transfer,block,object,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
-    "queues-kept": "--medium sim --without sync,context,nested,long-message,throwing,deadline,then,abandon,"
-                   "try,join,stream,ask,pooled,transfer,block,object,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
-    "chunk-repeated": "--without sync,async,ping,batch,context,nested,long-message,throwing,deadline,then,abandon,try,join,stream,"
-                      "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device,supervise",
+    "continuation-lost": "--kinds async,then,graph",
+    "settled-beside": "--medium sim --steps 600 --kinds sync,deadline,cancel",
+    "lock-without-fence": "--medium sim --kinds sync,async,ping,batch,deadline,then,cancel",
+    "queues-kept": "--medium sim --kinds async,ping,batch,cancel",
+    "chunk-repeated": "--kinds pool,restart,add-node,remove-node,stop,cut,kill,kill-host",
     "stopped-and-repeated": "--supervised some --medium sim --verbs all --without group,graph,event-loop,block,then-call,stream,long-message,kill-host",
     "moved-and-not-run": "--verbs all --medium sim --devices none --supervised none",
     "stop-not-seen": "--verbs all",
     "process-not-ended": "--verbs all --medium sim",
     "broadcast-error-lost": "--verbs all",
-    "credit-told-early": "--medium loopback --steps 400 --without ping,long-message,throwing,deadline,then,abandon,"
-                         "try,join,ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,graph,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
+    "credit-told-early": "--medium loopback --steps 400 --kinds sync,async,batch,context,nested,stream",
 }
 
 # How the simulation fails with each of them, mostly: what is printed of a seed, without its numbers, or how that begins.
@@ -349,8 +347,47 @@ def plant(tree, copy):
         open(header, "w", encoding="utf-8").write(text)
 
 
+def row_of(bug, seed, says):
+    options = FOCUS.get(bug[0], "")
+    return f"| `{bug[0]}` | {bug[1]} | {f'`{options}`' if options else ''} | {seed} | {says} |"
+
+
+def print_rows(program):
+    for bug in BUGS:
+        kinds = [f"--expect-failure={kind}" for kind in SAYS[bug[0]]]
+        found = subprocess.run([program, "--plant", bug[0], *FOCUS.get(bug[0], "").split(), "--seeds", "10000", "--jobs",
+                                "1", "--until-failure", *kinds], capture_output=True, text=True).stdout
+        seed = re.search(r"^seed (\d+): (?!not as expected)(.*)$", found, re.MULTILINE)
+        says = re.sub(r" +", " ", seed[2].replace(" - ", " ")).strip() if seed else "nothing"
+        print(row_of(bug, seed[1] if seed else "none", says), flush=True)
+
+
+def check(page):
+    """Seeds are those of one build, and are not compared."""
+    rows = re.findall(r"^\| `([a-z-]+)` \| .* \| (\d+) \| ([^|]*) \|$", open(page, encoding="utf-8").read(), re.MULTILINE)
+    lines = set(open(page, encoding="utf-8").read().splitlines())
+    wrong = []
+    if [name for name, _, _ in rows] != [bug[0] for bug in BUGS]:
+        wrong.append("the bugs are others, or in another order")
+    for name, seed, says in rows:
+        bug = next((bug for bug in BUGS if bug[0] == name), None)
+        if bug is None:
+            continue
+        if row_of(bug, seed, says) not in lines:
+            wrong.append(f"not there: {row_of(bug, seed, says)}")
+        if not says.startswith(SAYS[name]):
+            wrong.append(f"{name}: its test does not count what the page says of it")
+    if wrong:
+        sys.exit(f"{page}: the table of planted bugs is not that of tests/sim/planted_bugs.py (--rows makes it):\n  " +
+                 "\n  ".join(wrong))
+
+
 def main():
-    if sys.argv[1:] == ["--list"]:
+    if sys.argv[1:2] == ["--rows"] and len(sys.argv) == 3:
+        print_rows(sys.argv[2])
+    elif sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
+        check(sys.argv[2])
+    elif sys.argv[1:] == ["--list"]:
         for number, bug in enumerate(BUGS, 1):
             print(number, bug[0], bug[1], FOCUS.get(bug[0], ""), "|".join(SAYS[bug[0]]), sep="\t")
     elif len(sys.argv) == 3:
