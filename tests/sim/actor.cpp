@@ -16,7 +16,7 @@ step actor::any_step() {
   constexpr std::array everywhere{step::sender,     step::sender,        step::sender,        step::spawn,
                                   step::barrier,    step::barrier,       step::broadcast,     step::broadcast,
                                   step::kill_call,  step::stop_transfer, step::stop_transfer, step::stop_transfer,
-                                  step::stop_retry, step::stop_retry};
+                                  step::stop_retry, step::stop_retry,    step::work_queue,    step::std_future};
   constexpr std::array with_device{step::device_part, step::device_part, step::device_part,  step::device_copy,
                                    step::device_copy, step::device_copy, step::device_print, step::watchdog};
   const bool with_devices = has_devices(plan_);
@@ -77,7 +77,10 @@ void actor::take(step kind, int number, random_source random) {
     case step::kill_call: kill_call(random); break;
     case step::stop_transfer: stop_transfer(random); break;
     case step::stop_retry: stop_retry(random); break;
-    case step::restart: break;  // the job decides
+    case step::work_queue: work_queue(random); break;
+    case step::std_future: std_future(random); break;
+    case step::restart:
+    case step::events: break;  // the job decides
     case step::add_node:
     case step::remove_node: member(kind, random); break;
     case step::stop:

@@ -271,6 +271,7 @@ class actor : actor_records {
   [[nodiscard]] std::optional<node_t> any_supervised(random_source& random) const;
   void retry(node_t number, random_source& random);
   void hang(node_t number);
+  void be_long(node_t number);
   void end_next_start(random_source& random);
   void keep_handles(node_t number);
   void use_old_handles();
@@ -289,6 +290,8 @@ class actor : actor_records {
   [[nodiscard]] bool stop_one(stopped_memory& of, random_source& random);
   void stop_retry(random_source& random);
   void stop_retry_of_caller(random_source& random);
+  void work_queue(random_source& random);
+  void std_future(random_source& random);
 
   const plan& plan_;
   const int number_;

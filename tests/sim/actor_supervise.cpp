@@ -35,7 +35,10 @@ void actor::supervise(random_source& random) {
     case 2:
     case 3: retry(*number, random); break;
     case 4:
-      if (random.once_in(4)) hang(*number);
+      if (random.once_in(4))
+        hang(*number);
+      else if (random.once_in(4))
+        be_long(*number);
       break;
     case 5: end_next_start(random); break;
     case 6:
@@ -69,6 +72,16 @@ void actor::hang(node_t number) {
   const call_number call = the_oracle->issue(number);
   attempt(call, false, [&] {
     pending_.push_back({offload::async(number, fn<&sim::hang>, call), call, 0, false, false, false});
+  });
+}
+
+/// It takes its time, and is left alone.
+void actor::be_long(node_t number) {
+  if (number != watched_node) return;
+  const call_number call = the_oracle->issue(number);
+  attempt(call, false, [&] {
+    pending_.push_back({offload::async(number, fn<&work_long>, call, std::int64_t{18}), call, result_of(call, 18),
+                        false, false, false});
   });
 }
 

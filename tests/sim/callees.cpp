@@ -129,6 +129,22 @@ std::int64_t hang(call_number call) {
   return -1;
 }
 
+std::int64_t work_long(call_number call, std::int64_t value) {
+  constexpr std::int64_t takes_ns = 45'000'000'000;
+  constexpr std::int64_t pause_ns = 250'000'000;
+  constexpr int pauses_between = 32;  // two signs
+  the_oracle->begin(call, offload::this_node());
+  const int process = running->current().node;
+  const std::int64_t until = base::now_ns() + takes_ns;
+  for (int i = 1; base::now_ns() < until; ++i) {
+    if (running->living_threads(process - process % world::processes_of_job) == 0) return -1;
+    compute(pause_ns);
+    if (i % pauses_between == 0) this_call::heartbeat();
+  }
+  the_oracle->end(call);
+  return result_of(call, value);
+}
+
 namespace {
 
 /// Of the node that executes a call of a group.

@@ -55,6 +55,8 @@ std::int64_t answer_and_die(call_number call);
 [[nodiscard]] std::int64_t last_answer_of(call_number call);
 /// Does not return as long as its host lives, but after much more time than a node may hang. Gives -1.
 std::int64_t hang(call_number call);
+/// Takes more time than a node may hang, and gives signs of life meanwhile.
+std::int64_t work_long(call_number call, std::int64_t value);
 
 // Of groups: the calls of the nodes have numbers from `first` on, in their order.
 std::int64_t work_of_member(call_number first, std::int64_t value, std::int64_t takes_ns);

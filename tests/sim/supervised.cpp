@@ -59,6 +59,18 @@ std::uint64_t supervised_numbers::epoch_of(node_t number) const {
   return found == numbers_.end() ? 0 : found->second.epoch;
 }
 
+std::size_t supervised_numbers::prepared(node_t number) const {
+  return static_cast<std::size_t>(std::ranges::count_if(processes_, [place = place_of(number)](const auto& one) {
+    return one.second.number == place && one.second.prepared;
+  }));
+}
+
+std::size_t supervised_numbers::prepared_to_stay(node_t number) const {
+  return static_cast<std::size_t>(std::ranges::count_if(processes_, [&, place = place_of(number)](const auto& one) {
+    return one.second.number == place && one.second.prepared && !doomed_.contains(one.first);
+  }));
+}
+
 bool supervised_numbers::is_replaced(node_t process) const {
   const int number = place_of(number_of(process));
   const auto own = processes_.find(place_of(process));

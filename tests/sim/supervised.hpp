@@ -31,6 +31,9 @@ class supervised_numbers {
   [[nodiscard]] bool is_prepared(node_t process) const;
   /// Of the latest process.
   [[nodiscard]] std::uint64_t epoch_of(node_t number) const;
+  /// Processes of the number that were prepared; of these, those that are not about to end.
+  [[nodiscard]] std::size_t prepared(node_t number) const;
+  [[nodiscard]] std::size_t prepared_to_stay(node_t number) const;
   /// Others may call the next one of its number.
   [[nodiscard]] bool is_replaced(node_t process) const;
 

@@ -2,6 +2,7 @@
 #include "sim/workload.hpp"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "runtime/engine.hpp"
 #include "sim/actor.hpp"
 #include "sim/callees.hpp"
+#include "sim/event_watch.hpp"
 #include "sim/oracle.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/supervision.hpp"
@@ -45,12 +47,9 @@ void expect_nothing_left(node_t node) {
 }
 
 /// What targets have told each other through the host has arrived, and is acknowledged.
-void expect_acknowledged(world& in, const faults& made) {
+void expect_acknowledged(world& in, const std::function<bool(node_t)>& may_be_lost) {
   constexpr std::int64_t timeout_ns = 10'000'000'000;
   const std::int64_t until = base::now_ns() + timeout_ns;
-  const auto may_be_lost = [&](node_t node) {
-    return made.may_be_lost.contains(node) || the_oracle->numbers.may_be_lost(node);
-  };
   for (;;) {
     const std::string left = in.unacknowledged(may_be_lost);
     if (left.empty()) return;
@@ -66,14 +65,20 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
   const bool supervises = is_supervised(what);
   std::string targets = std::string(name_of(over)) + ":" + std::to_string(shape.nodes - 1);
   if (supervises && what.seed % 2 == 0) targets += "+restart";
+  faults made;
+  const auto may_be_lost = [&made](node_t node) {
+    return made.may_be_lost.contains(node) || the_oracle->numbers.may_be_lost(node);
+  };
+  event_watch events(what.seed + 6007, shape.nodes, in, may_be_lost);
+  const bool watches_events = what.has(step::events) && random_source(what.seed + 5003).once_in(2);
   runtime job(runtime_options{.nodes = targets});
   std::vector<node_t> known;
   for (node_t node = 0; node < shape.nodes; ++node) known.push_back(node);
-  faults made;
   const std::uint64_t calls_before = the_oracle->issued();
-  if (supervises) {
+  {
     const auto here = job.use();
-    begin_supervision(what, shape.nodes, in);
+    if (watches_events) events.begin();
+    if (supervises) begin_supervision(what, shape.nodes, in);
   }
   const auto act = [&](int thread) {
     const auto here = job.use();
@@ -89,10 +94,11 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
   for (const node_t node : known) {
     if (the_oracle->numbers.supervises(node))
       expect_number_settled(node, expect_nothing_left);
-    else if (!made.may_be_lost.contains(node) && !the_oracle->numbers.may_be_lost(node))
+    else if (!may_be_lost(node))
       expect_nothing_left(node);
   }
-  expect_acknowledged(in, made);
+  if (watches_events) events.expect_all_reported(known);
+  expect_acknowledged(in, may_be_lost);
   the_oracle->expect_stops_seen(calls_before, made.may_be_lost, made.any);
   the_oracle->numbers.end_job();  // on_respawn may be preparing a process
   if (made.any) some_were_lost = true;
@@ -108,7 +114,7 @@ std::string_view name_of(step kind) noexcept {
       "transfer", "block",     "object",    "cancel",        "then-call",   "pool",        "event-loop",   "group",
       "graph",    "restart",   "add-node",  "remove-node",   "stop",        "cut",         "kill",         "kill-host",
       "device",   "supervise", "sender",    "spawn",         "device-part", "device-copy", "device-print", "watchdog",
-      "barrier",  "broadcast", "kill-call", "stop-transfer", "stop-retry"};
+      "barrier",  "broadcast", "kill-call", "stop-transfer", "stop-retry",  "work-queue",  "std-future",   "events"};
   return names[static_cast<unsigned>(kind)];
 }
 

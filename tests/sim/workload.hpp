@@ -60,8 +60,11 @@ enum class step : std::uint8_t {
   kill_call,
   stop_transfer,
   stop_retry,
+  work_queue,
+  std_future,
+  events,  ///< taken by no thread: without it no host wants to be told of events
 };
-inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::stop_retry) + 1;
+inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::events) + 1;
 using step_set = std::uint64_t;  ///< a bit for each kind
 static_assert(steps_there_are <= 64);
 [[nodiscard]] constexpr step_set set_of(step kind) noexcept { return step_set{1} << static_cast<unsigned>(kind); }
