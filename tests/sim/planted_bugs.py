@@ -219,6 +219,19 @@ BUGS = [
      "src/runtime/group_records.cpp",
      "      if (joined.ok(at) && !part.ok(at)) group_result_access::fail(joined, at, part.error(at));\n",
      "      if (!{bug} && joined.ok(at) && !part.ok(at)) group_result_access::fail(joined, at, part.error(at));\n"),
+    ("heartbeat-ignored", "a sign of life of a long function is not counted",
+     "src/job/supervisor_hangs.cpp",
+     "  if (found != nodes_.end()) found->second.hang.beat(base::now_ns());\n",
+     "  if (!{bug} && found != nodes_.end()) found->second.hang.beat(base::now_ns());\n"),
+    ("restart-told-early", "a number is said to have another process before `on_respawn` has prepared it",
+     "src/job/supervisor_restarts.cpp",
+     "  starter_.announce_numbers();\n  return fresh;\n",
+     "  starter_.announce_numbers();\n"
+     "  if ({bug}) host_.locked([&] { host_.reports.add(offload::event_kind::respawned, number, {}); });\n"
+     "  return fresh;\n",
+     "src/job/supervisor_restarts.cpp",
+     "    host_.reports.add(offload::event_kind::respawned, number, reasons.empty()",
+     "    if (!{bug}) host_.reports.add(offload::event_kind::respawned, number, reasons.empty()"),
 ]
 
 DEVICES = "--devices some --medium sim"
@@ -240,6 +253,8 @@ FOCUS = {
     "called-too-early": RESTARTS,
     "old-handle-taken": RESTARTS,
     "hang-not-ended": RESTARTS,
+    "heartbeat-ignored": RESTARTS,
+    "restart-told-early": RESTARTS,
     "lost-wake-up": "--medium loopback",
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--kinds async,then,graph",
@@ -302,6 +317,8 @@ SAYS = {
     "stop-not-seen": ("a transfer has moved bytes that was stopped before it began",),
     "process-not-ended": ("the process of a call that was to be ended with it goes on", "call to node has a result, and its process was to be ended"),
     "broadcast-error-lost": ("memory of node holds other bytes than were sent to all",),
+    "heartbeat-ignored": ("node is lost without a reason", "the process of node is reported as lost without a reason", "node is given up before its limit"),
+    "restart-told-early": ("node is reported to be started again more often than it was",),
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'
