@@ -135,7 +135,7 @@ def main(texts):
     records, described = runner.of_one_machine({one.name: runner.read_record(place, one.name) for one in measurements_of(everything)})
     described = described or machine.describe()
     if options.markdown:
-        print(markdown.written(everything, records, described))
+        print(markdown.written(everything, records, papers.load(), described))
         return 0
     import page  # after the choice of an interpreter
     path = os.path.join(place.out, "report.html")

@@ -1,9 +1,17 @@
 """The results as Markdown, for the reference page of docs/evaluation.md."""
+import re
+
+import papers
 import results
 
 
+def _text(value):
+    """In one line, and never an element of HTML."""
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\<", " ".join(str(value).split()))
+
+
 def _cell(value):
-    return results.cell_text(value).replace("|", "\\|").replace("\n", " ")
+    return _text(results.cell_text(value)).replace("|", "\\|")
 
 
 def table(rows):
@@ -20,7 +28,8 @@ def _bar(bar):
 def _measurement(name, record):
     if record is None or record["status"] == "not measured":
         return [f"{name}: not measured: {record['reason'] if record else 'not asked for'}.", ""]
-    lines = [f"`{record['command']}`" + (" (emulated link)" if record.get("emulated") else ""), ""]
+    setting = results.setting(record)
+    lines = [f"`{record['command']}`" + (" (emulated link)" if record.get("emulated") else "") + (f", {setting}" if setting else ""), ""]
     if record["status"] == "failed":
         lines += [f"FAILED: {record['reason']}.", ""]
     if "result" not in record:
@@ -29,21 +38,42 @@ def _measurement(name, record):
         for one in report["tables"]:
             if one["rows"]:
                 lines += [f"{one.get('title', '')}:", "", *table(one["rows"]), ""]
+        lines += [f"- Note: {_text(remark)}" for remark in report["remarks"]] + ([""] if report["remarks"] else [])
         lines += [_bar(bar) for bar in report["bars"]] + ([""] if report["bars"] else [])
     return lines
 
 
-def written(experiments, records, described):
-    """All results. A measurement that several experiments share is printed with the first of them."""
+def _paper(known, reference):
+    """What a paper says, in a line; and its tables."""
+    paper, figure = papers.figure(known, reference)
+    said = [f"In the paper: {figure['picture']}."] if figure.get("picture") else []
+    if figure.get("values"):
+        said.append("; ".join(f"{one['name']}: {results.number_text(one['value'])} {one['unit']}" for one in figure["values"]) + ".")
+    if figure.get("conditions"):
+        said.append("Measured there with " + "; ".join(f"{name}: {value}" for name, value in figure["conditions"].items()) + ".")
+    name = f"Paper {paper['paper']}, {figure['name']}"
+    lines = [_text(" ".join([f"{name} (section {figure['section']}): {figure['title']}.", *said])), ""]
+    for one in figure.get("tables", []):
+        lines += [f"{name}: {one['title']}:", "", *table(one["rows"]), ""]
+    return lines
+
+
+def written(experiments, records, known, described):
+    """All results, beside what the papers say. A measurement that several experiments share is printed with the first of them."""
     lines = ["## Reference results", ""]
     for name, value in described.items():
         lines.append(f"- {name}: {'; '.join(str(one) for one in value) if isinstance(value, list) else value}")
+    pairs = results.core_pairs(records)
+    if pairs:
+        lines.append(f"- cores of host and target: {'; '.join(pairs)}")
     revisions = sorted({record["revision"] for record in records.values() if record and record["status"] == "measured"})
     dates = sorted({record["date"][:10] for record in records.values() if record and record["status"] == "measured"})
     lines += [f"- revision: {', '.join(revisions)}", f"- measured: {', '.join(dates)}", ""]
     printed = {}
     for one in experiments:
         lines += [f"### {one.title}" + (f" ({one.emulated})" if one.emulated else ""), ""]
+        for reference in one.paper:
+            lines += _paper(known, reference)
         for made in results.made_tables(one, lambda name: results.reports_of(records.get(name))):
             lines += [f"{made['title']}:", "", *table(made["rows"]), ""]
         for name in one.measurements:

@@ -132,11 +132,9 @@ def record_html(name, record):
                  f'<a href="data/{text(name)}.json">data</a></p>')
     if "result" not in record:
         return "\n".join(lines)
-    document = record["result"] if isinstance(record["result"], dict) else {}
-    where = [f"{key.replace('_', ' ')} {document[key]}" for key in
-             ("transport", "host_core", "target_core", "core_pair", "pair", "repetitions") if key in document]
-    if where:
-        lines.append(f'<p class="note">{text(", ".join(where))}</p>')
+    setting = results.setting(record)
+    if setting:
+        lines.append(f'<p class="note">{text(setting)}</p>')
     for report in results.reports(record["result"]):
         lines += [table_html(table) for table in report["tables"] if table["rows"]]
         lines += [f'<p class="note">{text(remark)}</p>' for remark in report["remarks"]]
@@ -166,9 +164,10 @@ def experiment_html(experiment, records, known, shown):
     return "\n".join([*lines, "</section>"])
 
 
-def machine_html(described):
+def machine_html(described, records):
     lines = ["<dl>"]
-    for name, value in described.items():
+    pairs = results.core_pairs(records)
+    for name, value in {**described, **({"cores of host and target": pairs} if pairs else {})}.items():
         shown = "; ".join(str(one) for one in value) if isinstance(value, list) else value
         lines.append(f"<dt>{text(name)}</dt><dd>{text(shown)}</dd>")
     return "\n".join([*lines, "</dl>"])
@@ -220,7 +219,7 @@ def written(experiments, records, known, described):
         "measured in the same run. Times of other machines compare through ratios to the floor at best. "
         "What goes over an emulated link says so in its title. Values are medians; q1 and q3 are the quartiles of what stands before "
         "them, \"quartiles\" those of the ratio.</p>",
-        summary_html(experiments, records), "<h2>Machine</h2>", machine_html(described),
+        summary_html(experiments, records), "<h2>Machine</h2>", machine_html(described, records),
         f'<p class="note">Source: revision {text(", ".join(revisions) or "unknown")}.'
         + ("" if figures else " matplotlib was missing when this page was written: it has no plots.") + "</p>",
         *[experiment_html(one, records, known, shown) for one in experiments], "</body></html>", ""])

@@ -112,6 +112,28 @@ def reports_of(record):
     return reports(record["result"]) if record and "result" in record else []
 
 
+SETTING = ("transport", "host_core", "target_core", "core_pair", "pair", "repetitions")
+
+
+def _document(record):
+    """The document of a record, if it has one with names."""
+    document = record.get("result") if record else None
+    return document if isinstance(document, dict) else {}
+
+
+def setting(record):
+    """What the document of a record says of its run, as "transport shm, host core 0"; empty if nothing."""
+    document = _document(record)
+    return ", ".join(f"{key.replace('_', ' ')} {document[key]}" for key in SETTING if key in document)
+
+
+def core_pairs(records):
+    """The pairs of cores that host and target of the measurements had, each once: "0 and 1 (same L3)"."""
+    documents = [one for one in map(_document, records.values()) if {"host_core", "target_core"} <= one.keys()]
+    return list(dict.fromkeys(f"{one['host_core']} and {one['target_core']}" + (f" ({one['core_pair']})" if one.get("core_pair") else "")
+                              for one in documents))
+
+
 def made_tables(experiment, reports_of_measurement):
     """What an experiment makes of several measurements, as far as they are there."""
     return [table for table in (make(reports_of_measurement) for make in experiment.tables) if table]

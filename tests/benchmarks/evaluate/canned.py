@@ -12,7 +12,8 @@ MACHINE = {"name": "machine <one>", "CPU": "Example CPU", "cores": 2, "caches": 
 SIZES = ["8 B", "64 B", "1 KiB", "64 KiB", "1 MiB", "256 MiB"]
 HOSTILE = '<script>alert("x")</script> & more'
 
-BANDWIDTH = {"host": "machine", "transport": "shm", "cores": 2, "host_core": 0, "target_core": 1, "repetitions": 3, "reports": [{
+BANDWIDTH = {"host": "machine", "transport": "shm", "cores": 2, "host_core": 0, "target_core": 1, "core_pair": "same L3",
+             "repetitions": 3, "reports": [{
     "name": "bandwidth",
     "tables": [{"title": "GB/s", "rows": [
         {"size": size, "put": 0.1 * 4 ** index, "lower quartile": 0.09 * 4 ** index, "upper quartile": 0.12 * 4 ** index,

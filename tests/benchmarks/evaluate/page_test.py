@@ -99,7 +99,7 @@ class Page(unittest.TestCase):
 
     def test_tables_of_several_measurements_are_there(self):
         self.assertIn("<summary>made of &lt;several&gt;</summary>", self.text)
-        self.assertIn("| GEMM | 50 |", markdown.written(canned.EXPERIMENTS, canned.records(), canned.MACHINE).splitlines())
+        self.assertIn("| GEMM | 50 |", markdown.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE).splitlines())
 
     def test_plots_have_no_colours_of_their_own(self):
         for plot in re.findall(r"<svg.*?</svg>", self.text, re.S):
@@ -123,6 +123,9 @@ class Page(unittest.TestCase):
         self.assertIn("FAILED : ended with status 3", self.shown)
         self.assertIn("it <broke>", self.shown)
         self.assertIn("Not in this run: a series that is not there", self.shown)
+
+    def test_the_machine_has_the_cores(self):
+        self.assertIn("<dt>cores of host and target</dt><dd>0 and 1 (same L3)</dd>", self.text)
 
     def test_the_paper_is_beside_it(self):
         self.assertIn("Paper 1, Fig. 1 (section V): Empty <offload>", self.shown)
@@ -169,13 +172,21 @@ class Page(unittest.TestCase):
 
 class Markdown(unittest.TestCase):
     def test_tables_bars_and_what_is_missing(self):
-        text = markdown.written(canned.EXPERIMENTS, canned.records(), canned.MACHINE)
+        text = markdown.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE)
         for line in ("### Paper 1, Fig. 1: all kinds of plots (emulated link)", "| 8 B | 0.1 | 0.09 | 0.12 | 0.08 | 0.2 |",
                      "- put / memcpy: 0.5, wanted >= 0.9: MISSED", "- get / memcpy: 0.95, wanted >= 0.9: met",
                      "absent: not measured: this build has no program absent.", "FAILED: ended with status 3.",
-                     "- CPU: Example CPU", "`build/bin/bandwidth --json` (emulated link)"):
+                     "- CPU: Example CPU", "`build/bin/methods --json`"):
             self.assertIn(line, text.splitlines())
         self.assertIn("- nothing measured: no number, wanted <= 1 us: MISSED", text.splitlines())
+
+    def test_remarks_papers_and_cores(self):
+        lines = markdown.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE).splitlines()
+        for line in (r'- Note: \<script>alert("x")\</script> & more', "- Note: a remark", "- cores of host and target: 0 and 1 (same L3)",
+                     "`build/bin/bandwidth --json` (emulated link), transport shm, host core 0, target core 1, core pair same L3, repetitions 3",
+                     r"Paper 1, Fig. 1 (section V): Empty \<offload>. In the paper: bars; not readable from the text. ratio: 13.1 x. "
+                     "Measured there with repetitions: 100.", "Paper 1, Fig. 1: us:", "| another | 79.9 |"):
+            self.assertIn(line, lines)
 
 
 if __name__ == "__main__":
