@@ -40,6 +40,13 @@ class Papers(unittest.TestCase):
         self.assertEqual(rows[-1], {"calls": 300000, "VEO Test 1 us": 87.07, "VEO Test 2 us": 94.36, "VEO Test 3 us": 661.19,
                                     "AVEO Test 1 us": 5.77, "AVEO Test 2 us": 10.20, "AVEO Test 3 us": 5.74, "AVEO Test 4 us": 6.74})
 
+    def test_table_of_processors_is_complete(self):
+        _, figure = papers.figure(self.papers, "4/table2")
+        peaks = {row["processor"]: (row["cores"], row["peak Gflop/s"]) for row in figure["tables"][0]["rows"]}
+        self.assertEqual(len(peaks), 6)
+        self.assertEqual(peaks["Xeon Phi 7290 (KNL)"], (72, 3456))
+        self.assertEqual(peaks["Xeon Phi 7210 (KNL)"], (64, 2662))
+
     def test_what_was_computed_from_the_text_says_so(self):
         _, figure = papers.figure(self.papers, "1/fig9")
         found = {row["method"]: row for row in figure["tables"][0]["rows"]}
