@@ -81,11 +81,9 @@ FIG10 = Experiment(
          _transfer("bandwidth-tcp", "put with TLS", "put", table="with TLS;"),
          _transfer("bandwidth-tcp", "bare socket (floor)", "", "floor", "in plaintext;", "floor us")), x_label=SIZE)),
     ("1/fig10",), "The SHM and LHM instructions exist on the Vector Engine only: here every word stored takes 120 ns, as the "
-    "paper's 0.06 GiB/s implies, and every word loaded a round trip of 1.2 us; up to 64 KiB instead of 4 MiB. Ratios of "
-    "short transfers are not the paper's, because the set-up of a DMA is chosen so that an empty offload takes the paper's 6.1 us. In the "
-    "reference run DMA is faster than VEO by 43 times to the device (in the paper 24) and by 56 times to the host (up to 35); 256 B take 2.3 "
-    "times as long by SHM as by DMA (16 % less), and SHM is faster than VEO at 4 KiB and no longer at 16 KiB (up to 32 KiB). A table below "
-    "has these ratios of this run. MPI is in the section of paper 3, Fig. 6.", PARTLY_EMULATED)
+    "paper's 0.06 GiB/s implies, and every word loaded a round trip of 1.2 us; up to 4 MiB, as in the paper. Ratios of "
+    "short transfers are not the paper's, because the set-up of a DMA is chosen so that an empty offload takes the paper's 6.1 us: a table "
+    "below has both. MPI is in the section of paper 3, Fig. 6.", PARTLY_EMULATED)
 
 TABLE4 = Experiment(
     "table4", "Paper 1, Table IV: largest bandwidth between host and target",
@@ -216,7 +214,8 @@ ROOFLINE = Experiment(
         Series("Himeno (single precision; each plane read once)", "himeno", "^performance", "^minimum B/F", "^Himeno", scale=1e-3,
                inverse_x=True, most="targets")), "roofline", "flop per byte"),),
     ("4/fig10", "4/table5"), "The kernels of Tohoku University are not public. Actual bytes per flop need hardware counters: in their "
-    "place are the fewest bytes that have to pass the memory, and where they do not decide, the table has both classes. What a virtual "
+    "place are the fewest bytes that have to pass the memory, and where they do not decide, the table has both classes. The code B/F of GEMM "
+    "is not known: the paper counts the memory operations of the object code, and OpenBLAS chooses its kernel when it runs. What a virtual "
     "machine has of the last-level cache, others may use. The paper divides by the theoretical peak, this table by the measured one.", tables=(bottlenecks.table,))
 
 

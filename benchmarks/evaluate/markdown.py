@@ -3,6 +3,7 @@ import re
 
 import papers
 import results
+import summary
 
 
 def _text(value):
@@ -58,6 +59,16 @@ def _paper(known, reference):
     return lines
 
 
+def _short(records):
+    """What a reader wants first: some figures, and what is missed."""
+    bars = list(summary.all_bars(records))
+    missed = [(name, bar) for name, bar in bars if not results.bar_met(bar)]
+    short = summary.table(lambda name: results.reports_of(records.get(name)))
+    lines = ["### In short", ""] + ([*table(short["rows"]), ""] if short else [])
+    lines += [f"{len(bars)} bars: {len(bars) - len(missed)} met, {len(missed)} MISSED" + (":" if missed else "."), ""]
+    return lines + [f"- {name}: {_bar(bar).removeprefix('- ')}" for name, bar in missed] + ([""] if missed else [])
+
+
 def written(experiments, records, known, described):
     """All results, beside what the papers say. A measurement that several experiments share is printed with the first of them."""
     lines = ["## Reference results", ""]
@@ -69,6 +80,7 @@ def written(experiments, records, known, described):
     revisions = sorted({record["revision"] for record in records.values() if record and record["status"] == "measured"})
     dates = sorted({record["date"][:10] for record in records.values() if record and record["status"] == "measured"})
     lines += [f"- revision: {', '.join(revisions)}", f"- measured: {', '.join(dates)}", ""]
+    lines += _short(records)
     printed = {}
     for one in experiments:
         lines += [f"### {one.title}" + (f" ({one.emulated})" if one.emulated else ""), ""]

@@ -5,6 +5,7 @@ import os
 import papers as paper_data
 import points
 import results
+import summary
 
 try:
     import figures
@@ -173,19 +174,10 @@ def machine_html(described, records):
     return "\n".join([*lines, "</dl>"])
 
 
-def all_bars(records):
-    """(measurement, bar) of everything that is there."""
-    for name, record in records.items():
-        if record and "result" in record:
-            for report in results.reports(record["result"]):
-                for bar in report["bars"]:
-                    yield name, bar
-
-
 def summary_html(experiments, records):
     measured = {name for name, record in records.items() if record and record["status"] == "measured"}
     failed = [name for name, record in records.items() if record and record["status"] == "failed"]
-    bars = list(all_bars(records))
+    bars = list(summary.all_bars(records))
     missed = [(name, bar) for name, bar in bars if not results.bar_met(bar)]
     lines = [f"<p>{len(measured)} of {len(records)} measurements are there. {len(bars)} bars: {len(bars) - len(missed)} met, "
              f"{len(missed)} <span class=\"missed\">MISSED</span>.</p>"]
@@ -199,6 +191,9 @@ def summary_html(experiments, records):
     if missed:
         lines += ["<details><summary>Missed bars</summary><ul>",
                   *[f"<li>{text(name)}: {text(bar_sentence(bar))}</li>" for name, bar in missed], "</ul></details>"]
+    short = summary.table(lambda name: results.reports_of(records.get(name)))
+    if short:
+        lines.append(table_html(short))
     lines += ["<nav><ul>", *[f'<li><a href="#{text(one.name)}">{text(one.title)}{f" ({text(one.emulated)})" if one.emulated else ""}</a></li>'
                              for one in experiments], "</ul></nav>"]
     return "\n".join(lines)
