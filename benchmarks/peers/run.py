@@ -221,6 +221,15 @@ def number(value, digits=2):
     return f"{value:.0f}" if round(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
+def spread(row, column):
+    """The quartiles of a column in brackets, if several rounds have some."""
+    text = row.get(f"{column.split(':')[0]}: quartiles")
+    if row["rounds"] < 2 or not text:
+        return ""
+    low, high = (number(float(one)) for one in text.split(".."))
+    return f" ({low})" if low == high else f" ({low}–{high})"
+
+
 def labelled(title, version):
     """A version that names its program does so once."""
     if version in ("-", ""):
@@ -245,12 +254,13 @@ def print_markdown(result):
             continue
         title, version = row["peer"], versions.get(row["peer"], "-")
         idle = "" if row[IDLE] is None else f"{number(row[IDLE])} % of a core"
-        cells = [labelled(title, version), number(row[RATIO]),
-                 f"{number(row['empty call: us'])} µs", f"{number(row['1 KiB call: us'])} µs",
-                 f"{number(row['1000 under way: M/s'])} M/s", f"{number(row['64 MiB: GB/s'])} GB/s", idle, row[DEATH]]
+        units = {"empty_us": "µs", "kib_us": "µs", "rate_million_per_s": "M/s", "transfer_gb_per_s": "GB/s"}
+        cells = [labelled(title, version), number(row[RATIO]) + spread(row, RATIO),
+                 *(f"{number(row[column])}{spread(row, column)} {units[key]}" for key, column in MEASURES.items()), idle, row[DEATH]]
         print("| " + " | ".join(cells) + " |")
     rounds = max((row["rounds"] for row in rows), default=0)
-    print(f"\nMedians of {rounds} round{'' if rounds == 1 else 's'}, {result['when and where']} (`benchmarks/peers/run.py --markdown`).")
+    brackets = " (quartiles in brackets)" if rounds > 1 else ""
+    print(f"\nMedians of {rounds} round{'' if rounds == 1 else 's'}{brackets}, {result['when and where']} (`benchmarks/peers/run.py --markdown`).")
     absent = [f"{row['peer']} ({row['remark']})" for row in rows if row["remark"]]
     if absent:
         print("Not measured: " + "; ".join(absent) + ".")

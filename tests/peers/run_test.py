@@ -153,6 +153,18 @@ class run_test(unittest.TestCase):
         self.assertIn("Not measured: fake fails", ended.stdout)
         self.assertIn("core", ended.stdout)
 
+    def test_markdown_has_the_quartiles_of_several_rounds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            catalogue = {"floor": fake("good"), "one": fake("good")}
+            row = {"empty call: us": 3.14, "empty call: quartiles": "2.91..3.52"}
+            measured = json.loads(started(folder, catalogue, "--json", "--repetitions", "3").stdout)
+            measured["tables"][0]["rows"][1].update(row)
+            path = pathlib.Path(folder, "stored.json")
+            path.write_text(json.dumps(measured), encoding="utf-8")
+            ended = started(folder, catalogue, "--from", str(path), "--markdown")
+        self.assertIn("| 3.1 (2.9–3.5) µs |", ended.stdout)
+        self.assertIn("Medians of 3 rounds (quartiles in brackets)", ended.stdout)
+
     def test_a_stored_report_makes_the_same_table(self):
         catalogue = {"floor": fake("good"), "one": fake("fails")}
         with tempfile.TemporaryDirectory() as folder:
