@@ -42,7 +42,7 @@ MIN_TEXT_PX = 8
 MIN_DIFFERENCE = 24
 
 MEASURE = """(() => {
-  const described = (one, at) => ({text: one.textContent.trim().slice(0, 60), whole: one.textContent, left: at.left, top: at.top,
+  const described = (one, at) => ({text: one.textContent.trim().slice(0, 60), full: one.textContent, left: at.left, top: at.top,
     right: at.right, bottom: at.bottom});
   const box = (one) => described(one, one.getBoundingClientRect());
   // Of what is in it, which may be larger than the element.
@@ -318,10 +318,10 @@ class Browsers(unittest.TestCase):
         found = self.broken("summary, figcaption { display: none }", "desktop, light")
         lost = expected.missing(self.shown, found)
         self.assertEqual(sorted(lost), sorted([*self.shown.tables, *(title for title, _ in self.shown.plots)]))
-        whole = self.found["desktop, light"]
+        before = self.found["desktop, light"]
         for kind, lost in (("y_label", "GB/s"), ("label", "get"), ("title", "Bandwidth over size")):
             with self.subTest(kind):
-                without = copy.deepcopy(whole)
+                without = copy.deepcopy(before)
                 plot = without["plots"][0]
                 if kind == "title":
                     plot["caption"] = "another title"

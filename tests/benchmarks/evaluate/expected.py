@@ -90,12 +90,12 @@ def _absent(wanted, texts):
 
 def missing(shown, found):
     """What of it is not among the elements that a browser has found visible."""
-    def whole(*kinds):
-        return [_words(one["whole"]) for one in found["blocks"] if one["kind"] in kinds]
+    def full_texts(*kinds):
+        return [_words(one["full"]) for one in found["blocks"] if one["kind"] in kinds]
 
-    lost = _absent(shown.headings, whole("H2", "H3")) + _absent(shown.tables, whole("SUMMARY"))
-    plots = [(_words(one["caption"] or ""), [_words(text["whole"]) for text in one["texts"]]) for one in found["plots"]]
-    captions = whole("FIGCAPTION")
+    lost = _absent(shown.headings, full_texts("H2", "H3")) + _absent(shown.tables, full_texts("SUMMARY"))
+    plots = [(_words(one["caption"] or ""), [_words(text["full"]) for text in one["texts"]]) for one in found["plots"]]
+    captions = full_texts("FIGCAPTION")
     for title, texts in shown.plots:
         there = next((one for one in plots if one[0] == _words(title)), None)
         if there is None or _words(title) not in captions:
