@@ -23,6 +23,10 @@ std::vector<model> models_named(const std::string& name) {
   return all;
 }
 
+std::string breakdown_title(const std::string& program, const std::string& transport, const std::string& amount) {
+  return program + ", execution models" + (transport == "emulated" ? " over an emulated link: " : ": ") + amount;
+}
+
 std::vector<std::string> breakdown_columns() {
   return {"model",         "transport", "total (ms)", "lower quartile (ms)", "upper quartile (ms)", "computing (ms)",
           "transfer (ms)", "call (ms)", "I/O (ms)"};

@@ -29,6 +29,9 @@ struct breakdown {
   [[nodiscard]] double call() const { return total - computing - transfer - io; }
 };
 
+/// Title of a table of the models over this transport: says so if the link is emulated.
+[[nodiscard]] std::string breakdown_title(const std::string& program, const std::string& transport,
+                                          const std::string& amount);
 /// Columns of a row of breakdown_row.
 [[nodiscard]] std::vector<std::string> breakdown_columns();
 /// The medians over repetitions, with the quartiles of the total. In milliseconds.

@@ -36,8 +36,9 @@ app::outcome run(const options& chosen) {
   bench::report& report = result.report;
   report.name = "formatted_output";
   bench::table table;
-  table.title = "Formatted output, execution models: " + std::to_string(chosen.amount.steps) + " steps of " +
-                std::to_string(chosen.amount.lines) + " lines";
+  table.title = app::breakdown_title(
+      "Formatted output", transport,
+      std::to_string(chosen.amount.steps) + " steps of " + std::to_string(chosen.amount.lines) + " lines");
   table.columns = app::breakdown_columns();
   std::uint64_t wrong = 0;
   for (const app::model which : app::models_named(chosen.model)) {
