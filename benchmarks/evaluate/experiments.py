@@ -48,11 +48,13 @@ FIG9 = Experiment(
     (Plot("Empty offload, the paper's latencies", "microseconds", (
         Series("paper 1", "protocols", "^paper us", "empty offload", "Fig. 9", role="paper"),
         Series("here, emulated", "protocols", "^here us", "empty offload", "Fig. 9", "^quartile 1 here", "^quartile 3 here"),
-        Series("bare exchange (floor), emulated", "protocols", "^floor us", "empty offload", "Fig. 9", role="floor")),
+        Series("bare exchange (floor), emulated", "protocols", "^floor us", "empty offload", "Fig. 9", "^quartile 1 floor", "^quartile 3 floor",
+               "floor")),
           "bars", emulated=True),
      Plot("Protocols over a PCIe link of 1.2 us", "nanoseconds", (
          Series("HAM, emulated", "protocols", "^HAM ns", "protocol", "^empty offload", "^quartile 1 HAM", "^quartile 3 HAM"),
-         Series("bare exchange over the link (floor), emulated", "protocols", "^floor ns", "protocol", "^empty offload", role="floor")),
+         Series("bare exchange over the link (floor), emulated", "protocols", "^floor ns", "protocol", "^empty offload", "^quartile 1 floor",
+                "^quartile 3 floor", "floor")),
           "bars", log_y=False, emulated=True),
      Plot("Native calls of this libveo, and HAM over it, measured", "microseconds", (
          *(Series(label, "veo-offload", "^us$", "offload", "^empty offload", "^quartile 1 us", "^quartile 3 us",
@@ -90,7 +92,7 @@ TABLE4 = Experiment(
     "The largest bandwidths of the runs of Fig. 10 over the emulated link.", ("bandwidth-emulated",),
     tuple(Plot(f"Largest bandwidth, {way}", "GiB/s", (
         Series("paper 1", "bandwidth-emulated", f"^paper, {way}", "method", "Table IV", role="paper"),
-        Series("here, emulated", "bandwidth-emulated", f"^here, {way}", "method", "Table IV")), "bars", log_y=False, emulated=True)
+        Series("here, emulated", "bandwidth-emulated", f"^here, {way}", "method", "Table IV", f"^quartiles here, {way}")), "bars", log_y=False, emulated=True)
           for way in ("host to target", "target to host")),
     ("1/table4",), "The link has the paper's largest bandwidths as limits; a copy in this machine's memory may be slower.", EMULATED)
 
@@ -100,7 +102,7 @@ PLACEMENT = Experiment(
     ("placement",),
     (Plot("Empty call by pair of cores", "nanoseconds", (
         Series("HAM", "placement", "^ns$", "cores", "", "^quartile 1 ns", "^quartile 3 ns"),
-        Series("cache line (floor)", "placement", "^floor ns", "cores", role="floor")), "bars", log_y=False),),
+        Series("cache line (floor)", "placement", "^floor ns", "cores", "", "^quartile 1 floor", "^quartile 3 floor", "floor")), "bars", log_y=False),),
     ("1/socket",), "A virtual machine shows the pairs that its host lets it see.")
 
 VEO_TESTS = Experiment(
@@ -135,7 +137,8 @@ FIG5 = Experiment(
     "whose device is in the same process.", ("latency", "openmp", "mpi-openmpi", "mpi-mpich"),
     (Plot("Empty offload and its floor, shared memory", "nanoseconds", (
         Series("HAM", "latency", "^typical ns", "call", "^one call", "^quartile 1", "^quartile 3", where=(("call", "empty"),)),
-        Series("cache line (floor)", "latency", "^floor ns", "call", "^one call", role="floor", where=(("call", "empty"),))),
+        Series("cache line (floor)", "latency", "^floor ns", "call", "^one call", "^quartile 1 floor", "^quartile 3 floor", "floor",
+               where=(("call", "empty"),))),
           "values", log_y=False),
      Plot("Empty offload beside OpenMP target", "nanoseconds", (
          *(Series(label, "openmp", "^ns$", "offload", "^empty offload", "^quartile 1 ns", "^quartile 3 ns", role,
@@ -145,12 +148,13 @@ FIG5 = Experiment(
           "values", log_y=False),
      Plot("Framework's part of an empty offload (Table 1)", "% of the offload", (
          Series("paper 3", "paper:3/table1", "^of the offload %", "offload", role="paper"),
-         *(Series(label, source, "^% of the offload", "offload over", "^the framework", role="ours") for label, source in
+         *(Series(label, source, "^% of the offload$", "offload over", "^the framework", "^% of the offload: quartiles") for label, source in
            (("HAM here, shm", "latency"), ("HAM here, Open MPI", "mpi-openmpi"), ("HAM here, MPICH", "mpi-mpich")))),
           "bars", log_y=False),
      *(Plot(f"Empty offload and its floor, {name}", "nanoseconds", (
          Series("HAM", source, "^HAM$", "what", "^floor", "^quartile 1", "^quartile 3", where=(("what", "empty"),)),
-         Series("MPI_Send, MPI_Recv (floor)", source, "^floor$", "what", "^floor", role="floor", where=(("what", "empty"),))),
+         Series("MPI_Send, MPI_Recv (floor)", source, "^floor$", "what", "^floor", "^quartile 1 floor", "^quartile 3 floor", "floor",
+                where=(("what", "empty"),))),
             "values", log_y=False) for name, source in (("Open MPI", "mpi-openmpi"), ("MPICH", "mpi-mpich")))),
     ("3/fig5", "3/table1"),
     "LEO ended with the Xeon Phi. The target directive of OpenMP, its heir, runs here with LLVM's plug-in for the host.")
@@ -177,7 +181,7 @@ GEMM = Experiment(
     ("gemm",),
     tuple(Plot(f"{name}MM over targets", "Gflop/s", (
         Series(f"{name}MM", "gemm", "^performance", "targets", "", "^lower quartile", "^upper quartile", where=(("product", f"^{name}"),)),
-        Series("measured peak (limit)", "gemm", "^measured peak", "targets", role="floor", where=(("product", f"^{name}"),))),
+        Series("measured peak (limit)", "gemm", "^measured peak", "targets", "", "^lower quartile, measured", "^upper quartile, measured", "floor", where=(("product", f"^{name}"),))),
                x_label="targets", log_x=False, log_y=False) for name in ("SGE", "DGE")),
     ("4/fig4",), "Targets are processes of this machine, one per core.")
 
@@ -186,8 +190,8 @@ STREAM = Experiment(
     ("stream",),
     (Plot("Triad over targets", "GB/s", (
         Series("targets", "stream", "^bandwidth", "targets", "STREAM", "^lower quartile", "^upper quartile", where=(("kernel", "Triad"),)),
-        Series("threads of one process", "stream", "^threads of one process", "targets", "STREAM", role="floor",
-               where=(("kernel", "Triad"),))), x_label="targets", log_x=False, log_y=False),),
+        Series("threads of one process", "stream", "^threads of one process", "targets", "STREAM", "^lower quartile, threads",
+               "^upper quartile, threads", "floor", where=(("kernel", "Triad"),))), x_label="targets", log_x=False, log_y=False),),
     ("4/fig5", "4/fig6", "4/table2"), "Targets are processes of this machine and share its memory.")
 
 HIMENO = Experiment(
@@ -195,7 +199,8 @@ HIMENO = Experiment(
     ("himeno",),
     (Plot("Himeno over targets", "Gflop/s", (
         Series("targets", "himeno", "^performance", "targets", "^Himeno", "^lower quartile", "^upper quartile", scale=1e-3),
-        Series("one thread of the host", "himeno", "^one thread", "targets", "^Himeno", role="floor", scale=1e-3)),
+        Series("one thread of the host", "himeno", "^one thread", "targets", "^Himeno", "^lower quartile, one", "^upper quartile, one", "floor",
+               1e-3)),
           x_label="targets", log_x=False, log_y=False),),
     ("4/fig7", "4/fig8"), "The grid is of size M, not XL, so that it fits into the time of this evaluation. The residual is the "
     "benchmark's gosa, added up in double precision plane by plane; the benchmark adds all points in one float.")
@@ -264,8 +269,9 @@ KERNELS = Experiment(
     ("kernels-openmpi", "kernels-mpich"),
     tuple(plot for name, source in (("Open MPI", "kernels-openmpi"), ("MPICH", "kernels-mpich")) for plot in (
         Plot(f"Start of kernels (Fig. 3), {name}", "seconds", tuple(
-            Series(label, source, f"^{label} s$", "kernels", "start of kernels", f"^{label}: quartiles") for label in
-            ("a spawn each", "one spawn and Kernel_call", "one spawn and Kernel_call_multiple")), x_label="kernels"),
+            Series(label, source, f"^{column} s$", "kernels", "start of kernels", f"^{column}: quartiles") for label, column in
+            (("a spawn each (whiskers: of one spawn, times kernels)", "a spawn each"), ("one spawn and Kernel_call", "one spawn and Kernel_call"),
+             ("one spawn and Kernel_call_multiple", "one spawn and Kernel_call_multiple"))), x_label="kernels"),
         Plot(f"Without the spawn (Fig. 4), {name}", "microseconds", tuple(
             one for label in ("Kernel_call", "Kernel_call_multiple") for one in (
                 Series(label, source, f"^{label} us$", "kernels", "^calls without the spawn", f"^{label}: quartiles us"),
@@ -297,7 +303,7 @@ SHALLOW_WATER = Experiment(
     "The domain split over targets, halos exchanged between them; the result is compared with the serial run.", ("shallow-water",),
     (Plot("Cells per second", "million cells per second", (
         Series("targets", "shallow-water", "^rate", "cells", "", "^lower quartile", "^upper quartile"),
-        Series("serial run (floor)", "shallow-water", "^serial", "cells", role="floor")), "bars", log_y=False),),
+        Series("serial run (floor)", "shallow-water", "^serial", "cells", "", "^lower quartile, serial", "^upper quartile, serial", "floor")), "bars", log_y=False),),
     ("4/tsunami",), "The paper's code is not public; this is another one of the same kind.")
 
 COUPLED = Experiment(
@@ -329,16 +335,19 @@ FLOORS = Experiment(
     ("latency", "values"),
     (Plot("Calls with arguments", "nanoseconds", (
         Series("call", "latency", "^typical ns", "arguments", "^calls with arguments", "^quartile 1", "^quartile 3"),
-        Series("written and copied out (floor)", "latency", "^floor ns", "arguments", "^calls with arguments", role="floor")),
+        Series("written and copied out (floor)", "latency", "^floor ns", "arguments", "^calls with arguments", "^quartile 1 floor",
+               "^quartile 3 floor", "floor")),
           x_label="bytes of arguments"),
      Plot("Calls with results", "nanoseconds", (
          Series("call", "latency", "^typical ns", "result", "^calls with results", "^quartile 1", "^quartile 3"),
-         Series("written and copied out (floor)", "latency", "^floor ns", "result", "^calls with results", role="floor")),
+         Series("written and copied out (floor)", "latency", "^floor ns", "result", "^calls with results", "^quartile 1 floor",
+               "^quartile 3 floor", "floor")),
           x_label="bytes of the result"),
      Plot("Long arguments and results by value", "microseconds", (
          *(Series(name, "values", f"^{name} us$", "size", "", f"^quartile 1 {name} us$", f"^quartile 3 {name} us$")
            for name in ("argument", "result")),
-         Series("written and copied out (floor)", "values", "^floor us", "size", role="floor")), x_label="size")))
+         Series("written and copied out (floor)", "values", "^floor us", "size", "", "^quartile 1 floor", "^quartile 3 floor", "floor")),
+          x_label="size")))
 
 GROUPS = Experiment(
     "groups", "Calls of groups over 1 to 256 targets",

@@ -60,14 +60,18 @@ def _kernel_calls(document, run=""):
 
 def _kernels(document):
     """The document of `ham-bench kernels`, which has a form of its own."""
-    setting = f"{document['parents']} parents, {document['children']} children, median of {document['repetitions']}"
+    processes = f"{document['parents']} parents, {document['children']} children"
+    setting = f"{processes}, median of {document['repetitions']}"
+    spawns = document.get("spawns_measured")
+    of_spawns = f"of {spawns} spawns" if spawns else "of the spawns"
     low, high = document["spawn_us_quartiles"]
-    remarks = [f"one MPI_Comm_spawn: {document['spawn_us'] / 1e3:.0f} ms, quartiles {low / 1e3:.0f} and {high / 1e3:.0f} ms; the quartiles "
-               "of a spawn each are these, times the number of kernels",
+    remarks = [f"one MPI_Comm_spawn: {document['spawn_us'] / 1e3:.0f} ms, quartiles {low / 1e3:.0f} and {high / 1e3:.0f} ms",
                "floor until all have run: the same bytes between the same processes, passed on by the children, and their answer; who waits "
                "polls and gives its core away, as the library does, because MPI_Recv spins"]
     return {"name": "kernels", "bars": document["bars"], "remarks": remarks, "tables": [
-        {"title": f"start of kernels; {setting}", "rows": _kernel_starts(document)},
+        {"title": f"start of kernels; {processes}; a spawn each: the sum of as many spawns, once, and as its quartiles those {of_spawns}, times "
+                  f"the number of kernels; one spawn and calls: the median {of_spawns} and that of {document['repetitions']} calls",
+         "rows": _kernel_starts(document)},
         {"title": f"calls without the spawn; {setting}; floor: MPI_Send of the same bytes", "rows": _kernel_calls(document)},
         {"title": f"until all kernels have run, without the spawn; {setting}; floor: MPI_Send and MPI_Recv of the same bytes",
          "rows": _kernel_calls(document, "_run")}]}

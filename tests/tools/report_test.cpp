@@ -50,6 +50,14 @@ TEST(report, medians_and_quartiles_are_columns_of_their_own) {
   EXPECT_FALSE(found.all_met());
 }
 
+TEST(report, the_framework_part_has_a_spread) {
+  const table found = framework_part({{"shm", compare({120, 150, 130}, {100, 100, 100})}});
+  std::ostringstream text;
+  print(text, report{"part", {found}, {}, {}});
+  EXPECT_NE(text.str().find(" 30.0  25.0  40.0 "), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("25.0..40.0"), std::string::npos) << text.str();
+}
+
 TEST(report, conditions_name_the_kind_of_core_pair) {
   std::ostringstream text;
   print(text, where);

@@ -52,6 +52,10 @@ TEST(statistics, comparison_pairs_rounds) {
   EXPECT_DOUBLE_EQ(result.ratio_of_medians, 550.0 / 300.0);
   EXPECT_DOUBLE_EQ(result.median_of_ratios, 1.1);
   EXPECT_DOUBLE_EQ(result.median_difference, 50);
+  EXPECT_DOUBLE_EQ(result.difference_low, 30);
+  EXPECT_DOUBLE_EQ(result.difference_high, 51);
+  EXPECT_DOUBLE_EQ(result.floor_low, 300);
+  EXPECT_DOUBLE_EQ(result.floor_high, 500);
   EXPECT_LE(result.ratio_low, result.median_of_ratios);
   EXPECT_GE(result.ratio_high, result.median_of_ratios);
 }

@@ -45,9 +45,9 @@ void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& f
   table times{"microseconds per transfer; floor: memcpy between two shared mappings", {"size", "bytes"}, {}};
   for (const char* verb : verbs) {
     add_median_columns(times.columns, verb, "us");
-    times.columns.push_back(std::string(verb) + " ratio");
+    times.columns.insert(times.columns.end(), {std::string(verb) + " ratio", std::string(verb) + " ratio: quartiles"});
   }
-  times.columns.emplace_back("memcpy us");
+  add_median_columns(times.columns, "memcpy", "us");
   table speeds{
       "GB/s", {"size", "bytes", "put", "get", "copy", "memcpy", "put/memcpy", "get/memcpy", "copy/memcpy"}, {}};
   for (std::size_t s = 0; s < sizes.size(); ++s) {
@@ -60,6 +60,7 @@ void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& f
       const comparison one = found[s][verb].compared();
       add_median(time_row, one, 1e3, 3);
       time_row.emplace_back(one.median_of_ratios, 2);
+      time_row.push_back(quartiles_of_ratio(one));
       speed_row.emplace_back(bytes / one.measured, 3);
       parts.emplace_back(1 / one.median_of_ratios, 3);
       floor.insert(floor.end(), found[s][verb].floor.begin(), found[s][verb].floor.end());
@@ -68,8 +69,8 @@ void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& f
                                1 / one.median_of_ratios, bar::direction::at_least, 0.9, ""});
       }
     }
+    add_median(time_row, floor, 1e3, 3);
     const double floor_ns = median(std::move(floor));
-    time_row.emplace_back(floor_ns / 1e3, 3);
     speed_row.emplace_back(bytes / floor_ns, 3);
     speed_row.insert(speed_row.end(), parts.begin(), parts.end());
   }

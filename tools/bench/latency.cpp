@@ -163,8 +163,9 @@ void add_percentiles(std::vector<cell>& row, std::vector<double> singles) {
 table times_of(const std::string& title, const char* first_column, const std::vector<call_case>& cases) {
   table times{title, {first_column}, {}};
   add_median_columns(times.columns, "typical", "ns");
-  times.columns.insert(times.columns.end(), {"p50 ns", "p99 ns", "p99.9 ns", "floor ns", "ratio", "ratio of medians",
-                                             "quartiles", "over floor ns"});
+  times.columns.insert(times.columns.end(), {"p50 ns", "p99 ns", "p99.9 ns"});
+  add_median_columns(times.columns, "floor", "ns");
+  times.columns.insert(times.columns.end(), {"ratio", "ratio of medians", "quartiles", "over floor ns"});
   const bool made = !cases.front().making_ns.empty();
   if (made) times.columns.emplace_back("making ns");
   for (const call_case& one : cases) {
@@ -172,8 +173,8 @@ table times_of(const std::string& title, const char* first_column, const std::ve
     auto& row = times.rows.emplace_back(std::vector<cell>{one.name});
     add_median(row, found, 1, 1);
     add_percentiles(row, one.rounds.singles);
-    row.insert(row.end(), {{found.floor, 1},
-                           {found.median_of_ratios, 3},
+    add_floor(row, found, 1, 1);
+    row.insert(row.end(), {{found.median_of_ratios, 3},
                            {found.ratio_of_medians, 3},
                            quartiles_of_ratio(found),
                            {found.median_difference, 1}});
@@ -192,7 +193,8 @@ void add_floor_row(table& to, const std::vector<call_case>& cases) {
   std::vector<cell> row{"floor"};
   add_median(row, typical, 1, 1);
   add_percentiles(row, std::move(singles));
-  row.insert(row.end(), {{median(typical), 1}, {1.0, 3}, {1.0, 3}, no_number(), {0.0, 1}});
+  add_median(row, typical, 1, 1);
+  row.insert(row.end(), {{1.0, 3}, {1.0, 3}, no_number(), {0.0, 1}});
   to.rows.push_back(std::move(row));
 }
 

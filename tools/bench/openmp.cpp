@@ -92,13 +92,15 @@ void compare_empty(const settings& how, const target_regions& regions, session& 
   }
   table found{"empty offload (paper 3, Fig. 5); floor: a cache line bounced between two processes", {"offload"}, {}};
   add_median_columns(found.columns, "", "ns");
-  found.columns.insert(found.columns.end(), {"floor ns", "OpenMP / this"});
+  add_median_columns(found.columns, "floor", "ns");
+  found.columns.emplace_back("OpenMP / this");
   const comparison of_ham = ham.compared();
   const comparison of_openmp = openmp.compared();
   const auto add = [&](const char* name, const comparison& one) {
     auto& row = found.rows.emplace_back(std::vector<cell>{name});
     add_median(row, one, 1, 1);
-    row.insert(row.end(), {{one.floor, 1}, {of_openmp.measured / one.measured, 2}});
+    add_floor(row, one, 1, 1);
+    row.emplace_back(of_openmp.measured / one.measured, 2);
   };
   add("HAM over shm, to another process", of_ham);
   add("OpenMP target, LLVM's host plug-in, in this process", of_openmp);
@@ -127,9 +129,10 @@ void compare_transfers(const settings& how, const target_regions& regions, sessi
     for (std::size_t which = way; which < names.size(); which += times.size()) {
       add_median_columns(times[way].columns, names[which], "us");
       times[way].columns.insert(times[way].columns.end(),
-                                {std::string(names[which]) + " GiB/s", std::string(names[which]) + " ratio"});
+                                {std::string(names[which]) + " GiB/s", std::string(names[which]) + " ratio",
+                                 std::string(names[which]) + " ratio: quartiles"});
     }
-    times[way].columns.emplace_back("memcpy us");
+    add_median_columns(times[way].columns, "memcpy", "us");
   }
   for (const std::size_t bytes : sizes) {
     block_plan plan = how.plan();
@@ -162,8 +165,9 @@ void compare_transfers(const settings& how, const target_regions& regions, sessi
         add_median(row, found, 1e3, 3);
         row.emplace_back(static_cast<double>(bytes) / found.measured * 1e9 / (1 << 30), 5);
         row.emplace_back(found.median_of_ratios, 2);
+        row.push_back(quartiles_of_ratio(found));
       }
-      row.emplace_back(rounds[way].compared().floor / 1e3, 3);
+      add_floor(row, rounds[way].compared(), 1e3, 3);
     }
   }
   for (table& one : times) into.tables.push_back(std::move(one));

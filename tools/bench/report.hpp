@@ -52,6 +52,9 @@ struct table {
 void add_median(std::vector<cell>& row, const comparison& of, double unit_ns, int digits);
 void add_median(std::vector<cell>& row, const std::vector<double>& values_ns, double unit_ns, int digits);
 
+/// The same of its floor, for the columns of add_median_columns() with the name "floor".
+void add_floor(std::vector<cell>& row, const comparison& of, double unit_ns, int digits);
+
 /// "NAME UNIT", "quartile 1 NAME UNIT", "quartile 3 NAME UNIT"; one of the two may be empty.
 void add_median_columns(std::vector<std::string>& to, const std::string& name, const std::string& unit);
 

@@ -43,12 +43,16 @@ struct comparison {
   double measured_low = 0;      ///< its lower quartile
   double measured_high = 0;     ///< its upper quartile
   double floor = 0;             ///< median of the floor
+  double floor_low = 0;         ///< its lower quartile
+  double floor_high = 0;        ///< its upper quartile
   double ratio_of_medians = 0;  ///< measured / floor
   double median_of_ratios =
       0;                  ///< median over the rounds of measured_i / floor_i: immune to modes that last several rounds
   double ratio_low = 0;   ///< lower quartile of the rounds' ratios
   double ratio_high = 0;  ///< upper quartile of the rounds' ratios
   double median_difference = 0;  ///< median over the rounds of measured_i - floor_i
+  double difference_low = 0;     ///< lower quartile of these differences
+  double difference_high = 0;    ///< their upper quartile
 };
 
 /// Compares round by round. Throws std::invalid_argument if there are no rounds, the counts differ, or a floor is not
@@ -67,11 +71,15 @@ struct comparison {
   result.measured_low = quantile(measured, 0.25);
   result.measured_high = quantile(measured, 0.75);
   result.floor = median(floor);
+  result.floor_low = quantile(floor, 0.25);
+  result.floor_high = quantile(floor, 0.75);
   result.ratio_of_medians = result.measured / result.floor;
   result.median_of_ratios = median(ratios);
   result.ratio_low = quantile(ratios, 0.25);
   result.ratio_high = quantile(std::move(ratios), 0.75);
-  result.median_difference = median(std::move(differences));
+  result.median_difference = median(differences);
+  result.difference_low = quantile(differences, 0.25);
+  result.difference_high = quantile(std::move(differences), 0.75);
   return result;
 }
 

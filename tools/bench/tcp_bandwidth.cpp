@@ -72,9 +72,11 @@ report run_tcp_bandwidth(const settings& how) {
                 {}};
     for (const char* verb : {"put", "get"}) {
       add_median_columns(times.columns, verb, "us");
-      times.columns.insert(times.columns.end(), {std::string(verb) + " GB/s", std::string(verb) + " ratio"});
+      times.columns.insert(times.columns.end(), {std::string(verb) + " GB/s", std::string(verb) + " ratio",
+                                                 std::string(verb) + " ratio: quartiles"});
     }
-    times.columns.insert(times.columns.end(), {"floor us", "floor GB/s"});
+    add_median_columns(times.columns, "floor", "us");
+    times.columns.emplace_back("floor GB/s");
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       const auto bytes = static_cast<double>(sizes[s]);
       auto& row = times.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
@@ -85,9 +87,10 @@ report run_tcp_bandwidth(const settings& how) {
         add_median(row, one, 1e3, 2);
         row.emplace_back(bytes / one.measured, 4);
         row.emplace_back(one.median_of_ratios, 3);
+        row.push_back(quartiles_of_ratio(one));
       }
+      add_median(row, floor, 1e3, 2);
       const double floor_ns = median(floor);
-      row.emplace_back(floor_ns / 1e3, 2);
       row.emplace_back(bytes / floor_ns, 4);
       if (sizes[s] != judged_tcp_bytes || secure) continue;
       result.bars.push_back({"put of 64 MiB in plaintext, part of a bare stream's bandwidth",

@@ -82,7 +82,7 @@ report run_values(const settings& how) {
     add_median_columns(found.columns, name, "us");
     found.columns.insert(found.columns.end(), {std::string(name) + ": part", std::string(name) + ": quartiles"});
   }
-  found.columns.insert(found.columns.end(), {"floor us", "making us"});
+  for (const char* name : {"floor", "making"}) add_median_columns(found.columns, name, "us");
   std::array<double, 3> lowest{1e9, 1e9, 1e9};
   for (std::size_t bytes = std::size_t{64} << 10; bytes <= std::size_t{32} << 20; bytes *= 2) {
     measured_size one{bytes, {}, {}, {}, {}, {}, {}, {}, {}};
@@ -97,7 +97,7 @@ report run_values(const settings& how) {
       row.emplace_back(part, 2);
       row.emplace_back(range{quantile(*parts[i], 0.25), quantile(*parts[i], 0.75)}, 2);
     }
-    row.insert(row.end(), {{median(one.floor) / 1e3, 2}, {median(one.making) / 1e3, 2}});
+    for (const auto* one_time : {&one.floor, &one.making}) add_median(row, *one_time, 1e3, 2);
   }
   report result{"values", {}, {}, {}};
   result.tables.push_back(std::move(found));

@@ -14,6 +14,11 @@ std::vector<std::string> quartile_columns(const std::string& what, const std::st
   return {what + in_unit, "lower quartile" + in_unit, "upper quartile" + in_unit};
 }
 
+std::vector<std::string> further_quartile_columns(const std::string& what, const std::string& unit) {
+  const std::string name = what + " (" + unit + ")";
+  return {name, "lower quartile, " + name, "upper quartile, " + name};
+}
+
 std::vector<ham::bench::cell> cells_of(const quartiles& what, int digits) {
   return {{what.median, digits}, {what.low, digits}, {what.high, digits}};
 }

@@ -19,6 +19,9 @@ struct quartiles {
 
 /// The names of the columns that cells_of() fills: "WHAT (UNIT)", "lower quartile (UNIT)", "upper quartile (UNIT)".
 [[nodiscard]] std::vector<std::string> quartile_columns(const std::string& what, const std::string& unit);
+/// The same for a second figure of a table: "WHAT (UNIT)", "lower quartile, WHAT (UNIT)", "upper quartile, WHAT
+/// (UNIT)".
+[[nodiscard]] std::vector<std::string> further_quartile_columns(const std::string& what, const std::string& unit);
 [[nodiscard]] std::vector<ham::bench::cell> cells_of(const quartiles& what, int digits);
 
 /// `first` and then `second`: for rows and columns that are put together.

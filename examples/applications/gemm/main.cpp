@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/statistics.hpp"
 #include "common/program.hpp"
 #include "common/quartiles.hpp"
 #include "common/targets.hpp"
@@ -39,11 +40,13 @@ double peak_of(const std::vector<ham::node_t>& nodes, precision which, double mi
 
 struct found {
   std::vector<double> gflops;
+  std::vector<double> peaks;  ///< of the same rounds
   double deviation = 0.0;
 };
 
 template <class Number>
-found measure(const std::vector<ham::node_t>& nodes, const options& chosen) {
+found measure(const std::vector<ham::node_t>& nodes, const options& chosen, std::string& unit) {
+  constexpr precision which = sizeof(Number) == sizeof(double) ? precision::double_ : precision::single_;
   using product = gemm::product<Number>;
   std::vector<offload::remote<product>> there;
   for (const ham::node_t node : nodes) there.push_back(offload::make<product>(node, chosen.size));
@@ -53,7 +56,10 @@ found measure(const std::vector<ham::node_t>& nodes, const options& chosen) {
   for (int repetition = -1; repetition < chosen.repetitions; ++repetition) {  // the first one is not counted
     const auto start = std::chrono::steady_clock::now();
     app::call_all(nodes.size(), [&](std::size_t i) { return there[i].template async<&product::run>(); });
-    if (repetition >= 0) result.gflops.push_back(flops / app::seconds_since(start) * 1e-9);
+    if (repetition >= 0) {
+      result.gflops.push_back(flops / app::seconds_since(start) * 1e-9);
+      result.peaks.push_back(peak_of(nodes, which, chosen.peak_milliseconds / chosen.repetitions, unit));
+    }
     for (const double deviation :
          app::call_all(nodes.size(), [&](std::size_t i) { return there[i].template async<&product::deviation>(); })) {
       result.deviation = std::max(result.deviation, deviation);
@@ -70,23 +76,26 @@ app::outcome run(const options& chosen) {
   bench::table table;
   table.title =
       "Matrix products of " + std::to_string(chosen.size) + " x " + std::to_string(chosen.size) + " on each target";
-  table.columns = app::joined(app::joined({"product", "targets"}, app::quartile_columns("performance", "GFLOP/s")),
-                              {"measured peak (GFLOP/s)", "efficiency (%)", "minimum B/F (bytes/flop)"});
+  table.columns =
+      app::joined(app::joined(app::joined({"product", "targets"}, app::quartile_columns("performance", "GFLOP/s")),
+                              app::further_quartile_columns("measured peak", "GFLOP/s")),
+                  {"efficiency (%)", "minimum B/F (bytes/flop)"});
   std::string unit;
   double deviation = 0.0;
   for (const precision which : {precision::double_, precision::single_}) {
     const bool is_double = which == precision::double_;
     for (const std::size_t count : app::numbers_up_to(nodes.size())) {
       const std::vector<ham::node_t> used(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count));
-      const double peak = peak_of(used, which, chosen.peak_milliseconds, unit);
-      const found all = is_double ? measure<double>(used, chosen) : measure<float>(used, chosen);
+      const found all = is_double ? measure<double>(used, chosen, unit) : measure<float>(used, chosen, unit);
       deviation = std::max(deviation, all.deviation);
       const app::quartiles rate = app::quartiles_of(all.gflops);
       // A, B and C once each, and 2 n^3 operations.
       const double ratio = 3.0 * (is_double ? 8.0 : 4.0) / (2.0 * static_cast<double>(chosen.size));
-      table.rows.push_back(
+      const double efficiency = bench::compare(all.gflops, all.peaks).median_of_ratios;
+      table.rows.push_back(app::joined(
           app::joined(app::joined({is_double ? "DGEMM" : "SGEMM", bench::count(count)}, app::cells_of(rate, 2)),
-                      {{peak, 2}, {100.0 * rate.median / peak, 1}, {ratio, 4}}));
+                      app::cells_of(app::quartiles_of(all.peaks), 2)),
+          {{100.0 * efficiency, 1}, {ratio, 4}}));
     }
   }
   report.tables.push_back(std::move(table));
@@ -94,7 +103,8 @@ app::outcome run(const options& chosen) {
       {"largest deviation, of what rounding allows", deviation, bench::bar::direction::at_most, 1.0, ""});
   report.remarks = {
       "one thread of OpenBLAS per target: " + offload::sync(nodes.front(), ham::fn<&gemm::openblas_configuration>),
-      "peak: multiplications and additions on registers, " + unit + ", all targets at the same time",
+      "peak: multiplications and additions on registers, " + unit +
+          ", all targets at the same time, in turns with the products",
       "time as the host sees it: from the calls until the last target has answered; the first product is not counted",
       "after each product 104 entries of each target's C are compared with a naive product"};
   result.correct = deviation <= 1.0;
@@ -109,7 +119,8 @@ int main(int argc, char** argv) {
   description.add_option("--size", chosen.size, "rows and columns of the matrices")
       ->check(CLI::Range(1, 40'000))
       ->capture_default_str();
-  description.add_option("--peak-milliseconds", chosen.peak_milliseconds, "time for each measurement of the peak")
+  description
+      .add_option("--peak-milliseconds", chosen.peak_milliseconds, "time for the measurements of each peak, together")
       ->check(CLI::Range(0.0, 60'000.0))
       ->capture_default_str();
   gemm::choose_kernels();

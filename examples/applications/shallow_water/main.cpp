@@ -95,19 +95,26 @@ run_result simulate(const options& chosen, const sw::checkpoint& start, const st
   return result;
 }
 
-/// From the beginning, also after a restart.
-std::vector<double> serial_result(const sw::domain& of, std::uint64_t steps, double& seconds) {
-  sw::block all(of, 0, of.rows);
-  all.load(sw::initial_state(of));
-  const auto start = std::chrono::steady_clock::now();
-  for (std::uint64_t step = 0; step < steps; ++step) {
-    all.reflect();
-    all.advance(0, of.rows);
-    all.swap();
+/// The whole domain in this process, from the beginning, also after a restart.
+class serial_run {
+ public:
+  explicit serial_run(const sw::domain& of) : rows_(of.rows), all_(of, 0, of.rows) { all_.load(sw::initial_state(of)); }
+  /// Gives the seconds.
+  double advance(std::uint64_t steps) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      all_.reflect();
+      all_.advance(0, rows_);
+      all_.swap();
+    }
+    return app::seconds_since(start);
   }
-  seconds = app::seconds_since(start);
-  return {all.own_rows().begin(), all.own_rows().end()};
-}
+  [[nodiscard]] std::vector<double> state() const { return {all_.own_rows().begin(), all_.own_rows().end()}; }
+
+ private:
+  std::size_t rows_;
+  sw::block all_;
+};
 
 app::outcome run(const options& chosen) {
   const std::vector<ham::node_t> nodes = app::chosen_targets(chosen);
@@ -120,15 +127,16 @@ app::outcome run(const options& chosen) {
   app::outcome result;
   bench::report& report = result.report;
   report.name = "shallow_water";
-  bench::cell serial_rate = "-";
+  std::optional<serial_run> serial;
   std::optional<std::vector<double>> right;
   if (chosen.check) {
-    double seconds = 0.0;
-    right = serial_result(of, chosen.steps, seconds);
-    serial_rate = {updates * static_cast<double>(chosen.steps) / seconds, 2};
+    serial.emplace(of);
+    serial->advance(chosen.steps);
+    right = serial->state();
   }
   sw::end_check ends(of, chosen.steps, std::move(right));
-  std::vector<double> rates, moving, files;
+  const std::uint64_t serial_steps = std::min(chosen.every, chosen.steps);
+  std::vector<double> rates, serial_rates, moving, files;
   sw::planned_death death;
   if (!chosen.kill.empty()) death = {chosen.kill[0], chosen.kill[1]};
   for (int repetition = 0; repetition < chosen.repetitions; ++repetition) {
@@ -139,6 +147,7 @@ app::outcome run(const options& chosen) {
     const run_result found = simulate(chosen, start, alive, repetition == 0 ? death : sw::planned_death{});
     ends.add(found.end.state);
     rates.push_back(updates * new_steps / found.computing);
+    if (serial) serial_rates.push_back(updates * static_cast<double>(serial_steps) / serial->advance(serial_steps));
     moving.push_back(1e3 * found.moving);
     files.push_back(1e3 * found.files);
     for (const std::string& failure : found.failures) report.remarks.push_back(failure);
@@ -154,13 +163,16 @@ app::outcome run(const options& chosen) {
 
   bench::table table;
   table.title = "Shallow water, finite volumes";
-  table.columns = app::joined(app::joined({"targets", "cells", "steps"}, app::quartile_columns("rate", "Mcells/s")),
-                              {"serial (Mcells/s)", "state to and from targets (ms)", "files (ms)"});
-  table.rows.push_back(
+  table.columns =
+      app::joined(app::joined(app::joined({"targets", "cells", "steps"}, app::quartile_columns("rate", "Mcells/s")),
+                              app::further_quartile_columns("serial", "Mcells/s")),
+                  {"state to and from targets (ms)", "files (ms)"});
+  table.rows.push_back(app::joined(
       app::joined(app::joined({bench::count(nodes.size()), std::to_string(of.columns) + " x " + std::to_string(of.rows),
                                bench::count(chosen.steps)},
                               app::cells_of(app::quartiles_of(rates), 2)),
-                  {serial_rate, {bench::median(moving), 2}, {bench::median(files), 2}}));
+                  serial ? app::cells_of(app::quartiles_of(serial_rates), 2) : std::vector<bench::cell>(3, "-")),
+      {{bench::median(moving), 2}, {bench::median(files), 2}}));
   report.tables.push_back(std::move(table));
   char text[200];
   std::snprintf(text, sizeof text, "volume changed by %.1e of itself; four roundings per cell and step allow %.1e",

@@ -96,8 +96,10 @@ app::outcome run(options chosen) {
   bench::table table;
   table.title = std::string(chosen.in_cache ? "STREAM in the last-level cache, " : "STREAM, ") +
                 std::to_string(chosen.elements) + " elements per array and target";
-  table.columns = app::joined(app::joined({"kernel", "targets"}, app::quartile_columns("bandwidth", "GB/s")),
-                              {"threads of one process (GB/s)", "performance (GFLOP/s)", "code B/F (bytes/flop)"});
+  table.columns =
+      app::joined(app::joined(app::joined({"kernel", "targets"}, app::quartile_columns("bandwidth", "GB/s")),
+                              app::further_quartile_columns("threads of one process", "GB/s")),
+                  {"performance (GFLOP/s)", "code B/F (bytes/flop)"});
 
   std::uint64_t wrong = 0;
   for (const std::size_t count : app::numbers_up_to(nodes.size())) {
@@ -109,8 +111,9 @@ app::outcome run(options chosen) {
       const app::quartiles rate = app::quartiles_of(found.measured.targets[index]);
       const bench::cell ratio = flops > 0 ? bench::cell(static_cast<double>(bytes) / flops, 0) : bench::cell("-");
       table.rows.push_back(
-          app::joined(app::joined({std::string(name), bench::count(count)}, app::cells_of(rate, 2)),
-                      {{bench::median(found.measured.threads[index]), 2}, {rate.median * flops / bytes, 2}, ratio}));
+          app::joined(app::joined(app::joined({std::string(name), bench::count(count)}, app::cells_of(rate, 2)),
+                                  app::cells_of(app::quartiles_of(found.measured.threads[index]), 2)),
+                      {{rate.median * flops / bytes, 2}, ratio}));
     }
     const auto triad = static_cast<std::size_t>(stream::kernel::triad);
     const bench::comparison ratio = bench::compare(found.measured.targets[triad], found.measured.threads[triad]);

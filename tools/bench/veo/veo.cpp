@@ -187,9 +187,10 @@ void measure_bandwidth(const settings& how, veo_session& with, report& into) {
   table found{"transfers of all sizes; floor: memcpy between two shared mappings", {"size", "bytes"}, {}};
   for (const char* name : {"veo_write_mem", "veo_read_mem"}) {
     add_median_columns(found.columns, name, "us");
-    found.columns.insert(found.columns.end(), {std::string(name) + " GiB/s", std::string(name) + " ratio"});
+    found.columns.insert(found.columns.end(), {std::string(name) + " GiB/s", std::string(name) + " ratio",
+                                               std::string(name) + " ratio: quartiles"});
   }
-  found.columns.emplace_back("memcpy us");
+  add_median_columns(found.columns, "memcpy", "us");
   for (const std::size_t bytes : sizes) {
     block_plan plan = how.plan();
     plan.warm_up_ns = bytes > (std::size_t{1} << 20) ? 0 : plan.warm_up_ns;
@@ -206,8 +207,9 @@ void measure_bandwidth(const settings& how, veo_session& with, report& into) {
       add_median(row, one, 1e3, 3);
       row.emplace_back(static_cast<double>(bytes) / one.measured * 1e9 / (1 << 30), 5);
       row.emplace_back(one.median_of_ratios, 2);
+      row.push_back(quartiles_of_ratio(one));
     }
-    row.emplace_back(writes.compared().floor / 1e3, 3);
+    add_floor(row, writes.compared(), 1e3, 3);
   }
   veo_free_mem(with.proc(), there);
   into.tables.push_back(std::move(found));
