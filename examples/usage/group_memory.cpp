@@ -1,6 +1,6 @@
 // Groups and memory: one node's buffer for all others, places in the group, and the errors of several nodes at once.
 // expect: ^node 4 is 4 of 4, its third value is 9$
-// expect: ^2 of 4 nodes of a group have failed: 2, 3 \(too small\)$
+// expect: ^2 of 4 nodes of a group have failed: 2 \(too small\); 3 \(too small\)$
 // expect: ^the first of them: node 2$
 // env: HAM_NODES=shm:4
 #include <ham/offload.hpp>

@@ -418,6 +418,9 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout.splitlines()[-2], "^evaluate: the page was not checked: no Chromium")
             self.assertRegex(done.stdout.splitlines()[-1], r"^evaluate: took 6\d min \d+ s$")
+            place = runner.Place(canned.REPOSITORY, folder, folder)
+            measured = runner.Runner(place, 1000, False, lambda _: None, canned.MACHINE).run([canned.script("bandwidth-shm", GOOD)])
+            self.assertEqual(measured["bandwidth-shm"]["status"], "measured")
             browser = programs / "chromium"
             browser.write_text("#!/bin/sh\necho this browser shows nothing >&2\n", encoding="ascii")
             browser.chmod(0o755)
