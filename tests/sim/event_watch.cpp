@@ -19,8 +19,10 @@ unsigned count_of(const std::map<node_t, unsigned>& of, node_t node) {
   return found == of.end() ? 0 : found->second;
 }
 
-/// It was started for a number that does not exist any more, and nobody has ever called it.
-bool is_for_removed_number(const offload::event& lost) {
+/// It was started for a number that does not exist any more, or beside one that could not be started, and nobody has
+/// ever called it.
+bool was_not_to_be_used(const offload::event& lost) {
+  if (lost.reason == "another target of its group could not be started") return true;
   return lost.reason == "it was not to be used" && the_oracle->numbers.number_of(lost.node) == lost.node;
 }
 
@@ -49,7 +51,7 @@ void event_watch::note(const offload::event& what) {
       break;
     case event_kind::lost:
       if (++lost_[what.node] != 1) running->fail(process(what.node) + " is reported as lost twice");
-      if (!may_be_lost_(what.node) && !is_for_removed_number(what))
+      if (!may_be_lost_(what.node) && !was_not_to_be_used(what))
         running->fail(process(what.node) + " is reported as lost without a reason: " + what.reason);
       break;
     case event_kind::respawned:
