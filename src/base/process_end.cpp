@@ -86,23 +86,6 @@ bool has_begun_to_end(pid_t pid) {
   return first && first->begun && (first->threads <= 1 || all_threads_end(pid));
 }
 
-/// In version 1 of control groups a group does not count what is killed in the groups below it.
-std::optional<std::uint64_t> kills_in_and_below(const std::string& group) {
-  constexpr int max_groups = 64;  // each costs a file that is opened and read
-  const std::optional<std::string> own = content_of(group + "/memory.oom_control");
-  if (!own) return std::nullopt;
-  std::uint64_t kills = counter_in(*own, "oom_kill");
-  std::error_code failure;
-  std::filesystem::recursive_directory_iterator below(group, failure);
-  int groups = 1;
-  for (; !failure && below != std::filesystem::recursive_directory_iterator(); below.increment(failure)) {
-    if (std::error_code gone; !below->is_directory(gone)) continue;
-    if (++groups > max_groups) break;
-    kills += counter_in(content_of(below->path().string() + "/memory.oom_control").value_or(""), "oom_kill");
-  }
-  return kills;
-}
-
 }  // namespace
 
 std::string describe_end(int wait_status) {
@@ -159,13 +142,10 @@ std::uint64_t memory_kills::count() {
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
-    if (controllers.empty()) {
-      if (const auto text = content_of("/sys/fs/cgroup" + path + "/memory.events"))
-        return counter_in(*text, "oom_kill");
-    }
-    if (controllers == "memory") {
-      if (const auto kills = kills_in_and_below("/sys/fs/cgroup/memory" + path)) return *kills;
-    }
+    std::optional<std::string> text;
+    if (controllers.empty()) text = content_of("/sys/fs/cgroup" + path + "/memory.events");
+    if (controllers == "memory") text = content_of("/sys/fs/cgroup/memory" + path + "/memory.oom_control");
+    if (text) return counter_in(*text, "oom_kill");
   }
   return counter_in(content_of("/proc/vmstat").value_or(""), "oom_kill");
 }

@@ -43,7 +43,9 @@ class memory_group {
     const bool removed = eventually(
         [&] {
           std::ifstream left(path_ / "cgroup.procs");
-          for (pid_t pid = 0; left >> pid;) ::kill(pid, SIGKILL);
+          for (pid_t pid = 0; left >> pid;) {
+            if (pid > 0) ::kill(pid, SIGKILL);  // 0: of another namespace
+          }
           return std::filesystem::remove(path_, failure);
         },
         10s);
@@ -52,14 +54,8 @@ class memory_group {
 
   /// Why there is none, or none that limits anything; empty: there is one.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
-  /// In version 2 a group with processes has no groups below it that limit memory.
-  [[nodiscard]] bool is_version_1() const { return is_version_1_; }
-  [[nodiscard]] std::string path() const { return path_.string(); }
   /// The calling process belongs to it from now on.
-  [[nodiscard]] bool enter() const { return enter(path()); }
-  [[nodiscard]] static bool enter(const std::string& path) {
-    return write_file(path + "/cgroup.procs", std::to_string(::getpid()));
-  }
+  [[nodiscard]] bool enter() const { return write_file(path_ / "cgroup.procs", std::to_string(::getpid())); }
 
  private:
   static bool write_file(const std::string& path, const std::string& text) {
@@ -69,10 +65,13 @@ class memory_group {
   }
   [[nodiscard]] bool write(const char* name, const std::string& text) const { return write_file(path_ / name, text); }
   [[nodiscard]] const char* limit_file() const { return is_version_1_ ? "memory.limit_in_bytes" : "memory.max"; }
-  /// Without it the limit would be reached late, or not at all. Kernels that do not count swap have no such file.
+  /// With it the limit would be reached late, or not at all. Kernels that do not count swap have no such file.
   [[nodiscard]] bool forbid_swap(const std::string& limit) const {
     const char* const name = is_version_1_ ? "memory.memsw.limit_in_bytes" : "memory.swap.max";
-    return !std::filesystem::exists(path_ / name) || write(name, is_version_1_ ? limit : "0");
+    if (std::filesystem::exists(path_ / name)) return write(name, is_version_1_ ? limit : "0");
+    std::ifstream swaps("/proc/swaps");
+    std::string head, swap;
+    return !std::getline(swaps, head) || !std::getline(swaps, swap);
   }
   static std::filesystem::path own_group_of_version_1() {
     const std::string root = "/sys/fs/cgroup/memory";
