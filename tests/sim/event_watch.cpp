@@ -79,8 +79,7 @@ std::string event_watch::missing(const std::vector<node_t>& numbers) const {
   }
   for (const node_t number : numbers) {
     if (!the_oracle->numbers.supervises(number)) continue;
-    const auto found = respawned_.find(number);
-    if ((found == respawned_.end() ? 0 : found->second) < the_oracle->numbers.prepared_to_stay(number))
+    if (count_of(respawned_, number) < the_oracle->numbers.prepared_to_stay(number))
       return "another process of node " + std::to_string(number);
   }
   return {};

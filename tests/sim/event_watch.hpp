@@ -38,7 +38,7 @@ class event_watch {
   bool handles_one_ = false;
   std::map<node_t, unsigned> joined_;  ///< by process
   std::map<node_t, unsigned> lost_;
-  std::map<node_t, std::size_t> respawned_;  ///< by supervised number
+  std::map<node_t, unsigned> respawned_;  ///< by supervised number
 };
 
 }  // namespace ham::sim
