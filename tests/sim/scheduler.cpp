@@ -267,7 +267,8 @@ void scheduler::carry_out_kills() noexcept {
 
 void scheduler::hand_on(seam kind) noexcept {
   if (failing_) return;
-  if (++hand_overs_ > max_hand_overs) fail("more hand-overs than a run may take: something goes on for ever");
+  if (++hand_overs_ - progress_hand_over_ > max_hand_overs)
+    fail("too many hand-overs without progress: something goes on for ever");
   if (now_ns_ - progress_ns_ > timeout_ns) fail("nothing comes on: something goes on for ever");
   now_ns_ += static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(how_.mean_tick_ns)));
   if (!to_kill_.empty() || !to_kill_later_.empty()) carry_out_kills();

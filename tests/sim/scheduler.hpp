@@ -227,7 +227,10 @@ class scheduler {
 
   // ---- watching
   /// The workload has come on.
-  void note_progress() noexcept { progress_ns_ = now_ns_; }
+  void note_progress() noexcept {
+    progress_ns_ = now_ns_;
+    progress_hand_over_ = hand_overs_;
+  }
   /// When it last has.
   [[nodiscard]] std::int64_t progress_ns() const noexcept { return progress_ns_; }
   void note(std::uint64_t event) noexcept { hash_ = (hash_ ^ event) * 0x100000001b3U; }
@@ -241,7 +244,8 @@ class scheduler {
   [[nodiscard]] std::size_t living_threads(int node) const noexcept;
 
   static constexpr std::int64_t timeout_ns = 100'000'000'000;  ///< without progress
-  static constexpr std::uint64_t max_hand_overs = 20'000'000;
+  static constexpr std::uint64_t max_hand_overs =
+      20'000'000;  ///< without progress: threads may poll beside a long function
 
  private:
   static constexpr int max_loads = 48;  ///< without a change
@@ -282,6 +286,7 @@ class scheduler {
   std::int64_t now_ns_ = 1'000'000'000;
   std::int64_t progress_ns_ = 0;
   std::uint64_t hand_overs_ = 0;
+  std::uint64_t progress_hand_over_ = 0;  ///< the last one before something came on
   std::uint64_t hash_ = 0xcbf29ce484222325U;
   std::vector<const void*> protected_;
   std::vector<int> to_kill_;
