@@ -40,20 +40,14 @@ fault_decision fault_of_key(std::uint32_t key) noexcept {
   return {static_cast<std::uint8_t>(key >> 8U & max_fault_mark), static_cast<std::uint8_t>(key & max_fault_mark)};
 }
 
-/// Whether a call waits for room no longer, though its deadline has not passed: it is stopped, or, if it is
-/// `stoppable`, who makes it.
-bool stopped_meanwhile(const std::stop_token* token, bool stoppable) noexcept {
-  if (token != nullptr && token->stop_requested()) return true;
-  call_stop* const outer = stoppable ? this_thread.innermost_stop() : nullptr;
-  return outer != nullptr && outer->requested();
-}
-
 }  // namespace
 
-peer* call_sender::make_ready_and_lock(const call_place& to, const msg::handler_entry& function) {
-  const node_t process = node_.process_for(to);
+peer* call_sender::make_ready_and_lock(const call_place& to, const msg::handler_entry& function,
+                                       const std::stop_token* token, bool with_caller) {
+  const wait_limit limit{to.deadline_ns, token, with_caller};
+  const node_t process = node_.process_for(to, limit);
   if (process < 0 && process != to.node) return nullptr;
-  const peer_hold who = node_.make_ready(process, to.deadline_ns);
+  const peer_hold who = node_.make_ready(process, limit);
   if (!who) return nullptr;
   who->sending.lock();
   if (who->state.load(std::memory_order_acquire) == peer_state::ready) return &*who;
@@ -230,14 +224,16 @@ template <bool CanStop>
   bool welcome = decode != nullptr || batched;
   const std::size_t prefix = (to.context == 0 ? 0 : sizeof(std::uint32_t)) + (CanStop ? time_left_bytes : 0);
   const std::size_t total = size + prefix;
+  const bool with_caller = CanStop || (token != nullptr && decode == nullptr);
+  const auto stopped_meanwhile = [&, token = token] { return wait_limit{0, token, with_caller}.stopped(); };
   std::unique_ptr<outbox_message> big;
   peer* who = nullptr;
   std::byte* room = nullptr;
   unsigned waits = 0;
   for (room_wait pause;;) {
-    who = lock_ready(to, function);
+    who = lock_ready(to, function, token, with_caller);
     if (who == nullptr) [[unlikely]] {
-      out.slot = missed(to.node, function, decode);
+      out.slot = stopped_meanwhile() ? stopped(to.node, function, decode) : missed(to.node, function, decode);
       return false;
     }
     if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {
@@ -286,7 +282,7 @@ template <bool CanStop>
       out.slot = missed(to.node, function, decode);
       return false;
     }
-    if ((CanStop || token != nullptr) && stopped_meanwhile(token, CanStop || decode == nullptr)) {
+    if (stopped_meanwhile()) {
       out.slot = stopped(to.node, function, decode);
       return false;
     }
@@ -423,9 +419,8 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
   }
   for (room_wait pause; !gone && to.state.load() != peer_state::lost;) {
     const bool late = message->deadline_ns != 0 && base::now_ns() >= message->deadline_ns;
-    const bool ends =
-        late ||
-        stopped_meanwhile(&message->token, head.stoppable() || (out.slot == nullptr && message->token.stop_possible()));
+    const bool with_caller = head.stoppable() || (out.slot == nullptr && message->token.stop_possible());
+    const bool ends = late || wait_limit{0, &message->token, with_caller}.stopped();
     if (!ends) make_room(pause);
     to.sending.lock();
     gone = to.unsent.flush(*to.to);
@@ -458,7 +453,7 @@ void call_sender::place(const call_place& to, msg::handler_entry& function, resu
 void call_sender::place_decided(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                 call_room& decided, placed_function& placed) {
   for (;;) {
-    peer* const ready = lock_ready(to, function);
+    peer* const ready = lock_ready(to, function, nullptr, false);
     if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
     std::unique_lock sending(ready->sending, std::adopt_lock);
     placed.process = ready->node;
@@ -499,7 +494,8 @@ void call_sender::admit_ping(peer& who, const call_place& to, msg::handler_entry
       std::rethrow_exception(node_.loss_of(who, &function, 0, call_outcome::not_run));
     if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns)
       std::rethrow_exception(missed_call(of_.functions, to.node, function));
-    if (token != nullptr && stopped_meanwhile(token, true)) static_cast<void>(stopped(to.node, function, nullptr));
+    if (token != nullptr && wait_limit{0, token, true}.stopped())
+      static_cast<void>(stopped(to.node, function, nullptr));
     make_room(pause);
   }
 }

@@ -15,6 +15,7 @@
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
 #include "core/ping_flow.hpp"
+#include "core/wait_limit.hpp"
 #include "core/waiter.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/offload/detail/engine_api.hpp"
@@ -26,12 +27,12 @@ namespace ham::inline v1::detail {
 class sending_node {
  public:
   virtual ~sending_node() = default;
-  /// The record of a node, once it is connected and greeted; nothing, if it is not by `deadline_ns` (0: no limit).
-  /// Throws ham::node_failure.
-  [[nodiscard]] virtual peer_hold make_ready(node_t node, std::int64_t deadline_ns) = 0;
+  /// The record of a node, once it is connected and greeted; nothing, if it is not within the limit. Throws
+  /// ham::node_failure.
+  [[nodiscard]] virtual peer_hold make_ready(node_t node, const wait_limit& limit) = 0;
   /// The process that a call to a number which is not ready goes to, where the host starts others in place of those
-  /// that have died; waits for one. Negative: there was none by the deadline. Throws ham::node_failure.
-  [[nodiscard]] virtual node_t process_for(const call_place& to) { return to.node; }
+  /// that have died; waits for one. Negative: there was none within the limit. Throws ham::node_failure.
+  [[nodiscard]] virtual node_t process_for(const call_place& to, const wait_limit& /*limit*/) { return to.node; }
   /// Takes note of what transports have reported.
   virtual void take_notice() = 0;
   /// Executes what has arrived. True if there was something.
@@ -111,18 +112,20 @@ class call_sender {
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
 
-  /// The peer, connected and greeted, with its `sending` lock; nullptr: it was not by the deadline. Throws
-  /// ham::node_failure.
-  peer* lock_ready(const call_place& to, const msg::handler_entry& function) {
+  /// The peer, connected and greeted, with its `sending` lock; nullptr: it was not by the deadline, or the wait for
+  /// that was stopped (see wait_limit). Throws ham::node_failure.
+  peer* lock_ready(const call_place& to, const msg::handler_entry& function, const std::stop_token* token,
+                   bool with_caller) {
     peer* const who = of_.peers.lock(to.node);
     if (who != nullptr) [[likely]] {
       if (who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
         return who;
       who->sending.unlock();
     }
-    return make_ready_and_lock(to, function);
+    return make_ready_and_lock(to, function, token, with_caller);
   }
-  [[gnu::noinline]] peer* make_ready_and_lock(const call_place& to, const msg::handler_entry& function);
+  [[gnu::noinline]] peer* make_ready_and_lock(const call_place& to, const msg::handler_entry& function,
+                                              const std::stop_token* token, bool with_caller);
   inline std::byte* reserve(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
                             result_decoder decode, call_room& out);
   inline std::uint32_t key_of(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out);

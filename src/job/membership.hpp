@@ -51,6 +51,9 @@ class membership final : private process_starter {
   void remove(node_t node, std::chrono::milliseconds timeout);
   void supervise(node_t node, offload::supervision how);
   void on_output(node_t node, offload::output_handler handler);
+  /// That of a process which the host itself has started or reached: who waits for it there, or its life watch, ends
+  /// it.
+  [[nodiscard]] bool ends_with_connection(node_t process);
 
   // ---- supervised nodes
   /// A node is lost. The receiving lock is held.

@@ -78,6 +78,11 @@ void membership::supervise(node_t node, offload::supervision how) {
                      "offload::add_node");
 }
 
+bool membership::ends_with_connection(node_t process) {
+  std::lock_guard guard(groups_mutex_);
+  return groups_.contains(host_.numbers.number_of(process));
+}
+
 /// What is kept for those who want to reach it.
 void membership::forget(node_t process) {
   directory_.forget(process);

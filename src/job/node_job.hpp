@@ -40,6 +40,9 @@ class node_job final : public job {
   void supervise(node_t node, offload::supervision how) override {
     members("supervises").supervise(node, std::move(how));
   }
+  [[nodiscard]] bool ends_with_connection(node_t process) override {
+    return members_ != nullptr && members_->ends_with_connection(process);
+  }
   void on_output(node_t node, offload::output_handler handler) override {
     members("captures the output of").on_output(node, std::move(handler));
   }

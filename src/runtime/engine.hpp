@@ -134,7 +134,7 @@ class engine final : public called_node,
   /// The process that calls to a number go to; waits while another one is started, until `deadline_ns` (0: no limit).
   /// Negative: that has passed. Throws ham::node_failure.
   [[nodiscard]] node_t process_of(node_t number, std::int64_t deadline_ns = 0) {
-    return numbers.any() ? await_process(number, deadline_ns) : number;
+    return numbers.any() ? await_process(number, {deadline_ns}) : number;
   }
   /// For a call to that process alone.
   [[nodiscard]] node_t exactly(node_t process) const noexcept {
@@ -210,10 +210,17 @@ class engine final : public called_node,
   void receive_stops(bool all) noexcept override;
   /// Calls whose deadlines have passed fail. The thread holds no lock.
   void expire_deadlines(std::int64_t now);
-  /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
-  void kill(const call_slot& slot) const;
+  /// Ends the process of the node that executes it, as end_hanging. Throws ham::call_error if this node cannot,
+  /// std::system_error.
+  void kill(const call_slot& slot);
   /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
   void end_hanging(node_t node, const std::string& why) noexcept;
+  /// For offload::on_event: something that is no call has missed its deadline. Any thread.
+  void report_missed(node_t node, std::string_view what) noexcept {
+    if (!reports.wanted()) return;
+    reports.add(offload::event_kind::deadline_missed, node, what);
+    waits.wake_if_asleep();  // this thread may make no progress for a while
+  }
 
  private:
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
@@ -228,6 +235,16 @@ class engine final : public called_node,
     return waits.wait_until(
         done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
   }
+  /// The same, at most until the limit.
+  template <class Done>
+  bool wait_within(const wait_limit& limit, Done done, std::int64_t until_ns = base::never_ns) {
+    constexpr std::int64_t look_ns = 10'000'000;  // nobody wakes who waits here when a token is stopped
+    const std::int64_t end_ns = std::min(until_ns, limit.late_ns());
+    if (!limit.can_stop()) return wait_until(done, end_ns);
+    for (std::int64_t now = base::now_ns(); !limit.stopped() && now < end_ns; now = base::now_ns())
+      if (wait_until(done, std::min(end_ns, now + look_ns))) return true;
+    return done();
+  }
   [[gnu::noinline]] bool wait_traced(call_slot& slot, std::int64_t until_ns);
   bool wait_untraced(call_slot& slot, std::int64_t until_ns);
   bool await_settled(call_slot& slot, std::int64_t until_ns);
@@ -237,11 +254,11 @@ class engine final : public called_node,
   peer_hold peer_for(node_t node);
   bool learn_of(node_t node, std::int64_t late_ns);
   peer_hold connected_peer(node_t node, std::int64_t deadline_ns);
-  node_t process_of_supervised(const call_place& to);
-  node_t await_process(node_t number, std::int64_t deadline_ns);
+  node_t process_of_supervised(const call_place& to, const wait_limit& limit);
+  node_t await_process(node_t number, const wait_limit& limit);
   void refuse_old_handle(node_t node);
   [[nodiscard]] bool is_lost(node_t process) const noexcept;
-  bool connect(peer& to, std::int64_t late_ns);
+  bool connect(peer& to, const wait_limit& limit);
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waits.unlock();
@@ -287,9 +304,9 @@ class engine final : public called_node,
   bool receive() override { return progress(); }
 
   // ---- sending_node
-  peer_hold make_ready(node_t node, std::int64_t deadline_ns) override;
-  [[nodiscard]] node_t process_for(const call_place& to) override {
-    if (numbers.any()) return process_of_supervised(to);
+  peer_hold make_ready(node_t node, const wait_limit& limit) override;
+  [[nodiscard]] node_t process_for(const call_place& to, const wait_limit& limit) override {
+    if (numbers.any()) return process_of_supervised(to, limit);
     return numbers.version() == 0 ? to.node : without_exact_bit(to.node);  // until just now there were some
   }
   void stop_call(std::uint32_t call) noexcept override { stop_call(call, std::nullopt); }

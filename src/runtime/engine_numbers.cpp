@@ -26,15 +26,14 @@ bool engine::is_lost(node_t process) const noexcept {
 }
 
 /// Contexts, and what else handles name, are those of one process.
-node_t engine::process_of_supervised(const call_place& to) {
+node_t engine::process_of_supervised(const call_place& to, const wait_limit& limit) {
   const node_t node = without_exact_bit(to.node);
-  if (to.context == 0 && node == to.node) return await_process(node, to.deadline_ns);
+  if (to.context == 0 && node == to.node) return await_process(node, limit);
   refuse_old_handle(node);
   return node;
 }
 
-node_t engine::await_process(node_t number, std::int64_t deadline_ns) {
-  const std::int64_t late_ns = deadline_ns == 0 ? base::never_ns : deadline_ns;
+node_t engine::await_process(node_t number, const wait_limit& limit) {
   for (;;) {
     if (events.pending()) take_notice();
     const std::uint64_t seen = numbers.version();
@@ -47,9 +46,10 @@ node_t engine::await_process(node_t number, std::int64_t deadline_ns) {
       return now.process;
     const auto decided = [&] { return numbers.version() != seen || stop_.load() || leaving_.load(); };
     // The host knows at once; to others its word may be on its way.
-    const std::int64_t until_ns = restarting ? late_ns : std::min(late_ns, base::now_ns() + news_timeout_ns);
-    if (wait_until(decided, until_ns) && !stop_.load() && !leaving_.load()) continue;
-    return base::now_ns() >= late_ns ? -1 : now.process;  // a call to it fails, with the reason
+    const std::int64_t until_ns = restarting ? base::never_ns : base::now_ns() + news_timeout_ns;
+    if (wait_within(limit, decided, until_ns) && !stop_.load() && !leaving_.load()) continue;
+    const bool ended = base::now_ns() >= limit.late_ns() || limit.stopped();
+    return ended ? -1 : now.process;  // a call to it fails, with the reason
   }
 }
 

@@ -48,9 +48,8 @@ bool engine::learn_of(node_t node, std::int64_t late_ns) {
 }
 
 /// The peer, once it is connected and greeted.
-peer_hold engine::make_ready(node_t node, std::int64_t deadline_ns) {
-  const std::int64_t late_ns = deadline_ns == 0 ? base::never_ns : deadline_ns;
-  if (!learn_of(node, late_ns)) return {};
+peer_hold engine::make_ready(node_t node, const wait_limit& limit) {
+  if (!learn_of(node, limit.late_ns())) return {};
   peer_hold who = peer_for(node);
   const auto state = [&who] { return who->state.load(std::memory_order_acquire); };
   // When the job ends, destructors of objects may still call; who has left answers nobody.
@@ -61,15 +60,15 @@ peer_hold engine::make_ready(node_t node, std::int64_t deadline_ns) {
     if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
       if (ends)
         events.on_lost(node, "the job has ended");
-      else if (!connect(*who, late_ns))
+      else if (!connect(*who, limit))
         return {};
     }
     const std::int64_t greets_by_ns = std::min(end_ns, who->greets_by_ns.load());
     const std::int64_t again_ns = base::now_ns() + 1'000'000'000;  // another thread may learn meanwhile until when
     const auto decided = [&] { return state() != peer_state::connecting && state() != peer_state::greeting; };
-    if (wait_until(decided, std::min({late_ns, greets_by_ns, again_ns}))) continue;
+    if (wait_within(limit, decided, std::min(greets_by_ns, again_ns))) continue;
     const std::int64_t now = base::now_ns();
-    if (now >= late_ns) return {};
+    if (now >= limit.late_ns() || limit.stopped()) return {};
     if (now < greets_by_ns) continue;
     events.on_lost(node, "it did not connect in time; look at its output");
     await_greeting(*who, base::never_ns);
@@ -80,15 +79,15 @@ peer_hold engine::make_ready(node_t node, std::int64_t deadline_ns) {
 
 peer_hold engine::connected_peer(node_t node, std::int64_t deadline_ns) {
   expect_no_other_process(node);
-  peer_hold who = make_ready(node, deadline_ns);
+  peer_hold who = make_ready(node, {deadline_ns});
   if (who) return who;
   throw deadline_exceeded("node " + std::to_string(node) +
                               " was not connected before the deadline, and was asked for nothing; allow more time",
                           call_outcome::not_run);
 }
 
-/// False: the deadline passed before it was known how; then somebody else may begin.
-bool engine::connect(peer& to, std::int64_t late_ns) {
+/// False: the limit was reached before it was known how; then somebody else may begin.
+bool engine::connect(peer& to, const wait_limit& limit) {
   const node_t node = to.node;
   try {
     if (owner == nullptr) {
@@ -97,9 +96,9 @@ bool engine::connect(peer& to, std::int64_t late_ns) {
     }
     const auto reach_hop = [&] {
       const node_t hop = ways.hop_to(node);
-      return hop == node || hop == self_ || make_ready(hop, late_ns == base::never_ns ? 0 : late_ns);
+      return hop == node || hop == self_ || make_ready(hop, limit);
     };
-    if (wait_until([&] { return owner->knows_way(node) || stop_.load(); }, late_ns) && reach_hop()) {
+    if (wait_within(limit, [&] { return owner->knows_way(node) || stop_.load(); }) && reach_hop()) {
       to.greets_by_ns.store(owner->connect(node));
       return true;
     }

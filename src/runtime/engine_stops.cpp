@@ -122,7 +122,7 @@ void engine::drop_message(std::uint32_t call) noexcept {
   if (continuations.due()) waits.wake();
 }
 
-void engine::kill(const call_slot& slot) const {
+void engine::kill(const call_slot& slot) {
   if (slot.function == nullptr)
     throw call_error(
         "no process can be ended for this future (it is of no single call, but of a group, a graph, retry(), a task "
@@ -136,9 +136,14 @@ void engine::kill(const call_slot& slot) const {
   const std::int64_t process = node == self_ ? -1 : transports_.peer_pid(node);
   if (!is_own_child(process)) {
     if (process > 0 && base::confirms_end(static_cast<pid_t>(process), std::chrono::microseconds(0))) return;
-    throw call_error(
-        "the process of node " + std::to_string(node) + " cannot be ended by node " + std::to_string(self_) +
-        " (only targets that this node has started on this machine can); remove_node, called by the host, ends others");
+    if (node != self_ && owner->ends_with_connection(node)) {
+      events.report_end(node, peer_end::connection_lost, "its process was ended by kill_call");
+      return;
+    }
+    throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
+                     std::to_string(self_) +
+                     " (only targets that this node itself has started on this machine, or reached over tcp, can); "
+                     "remove_node, called by the host, ends others");
   }
   if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)
     throw std::system_error(errno, std::generic_category(), "kill of node " + std::to_string(node));

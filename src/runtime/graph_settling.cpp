@@ -12,7 +12,8 @@
 
 namespace ham::inline v1::offload::detail {
 
-std::exception_ptr late_replay(call_outcome outcome) {
+std::exception_ptr late_replay(engine& at, call_outcome outcome) {
+  at.report_missed(at.self(), "a replay of a graph");
   const bool begun = outcome != call_outcome::not_run;
   return std::make_exception_ptr(deadline_exceeded(
       begun ? "a replay of a graph did not end before its deadline (stages that have begun go on, no other ones begin)"
@@ -41,8 +42,8 @@ std::exception_ptr made_or_no_memory(Make make) noexcept {
   }
 }
 
-std::exception_ptr late_while_running() noexcept {
-  return made_or_no_memory([] { return late_replay(call_outcome::may_have_run); });
+std::exception_ptr late_while_running(engine& at) noexcept {
+  return made_or_no_memory([&] { return late_replay(at, call_outcome::may_have_run); });
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ void graph_replays::settle(std::uint32_t number, std::span<const std::byte> valu
   if (one == nullptr || !one->sent.load(std::memory_order_acquire)) return;
   call_slot& slot = *one->slot;
   if (is_late(*one)) {  // functions may have ended because they were told
-    fail(*one, late_while_running());
+    fail(*one, late_while_running(at_));
     return;
   }
   try {
@@ -212,7 +213,7 @@ void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, 
   });
   locked([&] {
     replay* const one = find(replay_number);
-    if (one != nullptr) fail(*one, is_late(*one) ? late_while_running() : error);
+    if (one != nullptr) fail(*one, is_late(*one) ? late_while_running(at_) : error);
   });
 }
 
@@ -239,7 +240,7 @@ void graph_replays::lose(node_t node) noexcept {
 
 bool graph_replays::expire(call_slot& slot) noexcept {
   replay* const one = find(slot);
-  if (one != nullptr) fail(*one, late_while_running());
+  if (one != nullptr) fail(*one, late_while_running(at_));
   return one != nullptr;
 }
 

@@ -46,6 +46,9 @@ class job {
   virtual void remove(node_t node, std::chrono::milliseconds timeout) = 0;
   /// See offload::supervise. Throws ham::config_error.
   virtual void supervise(node_t node, offload::supervision how) = 0;
+  /// Whether the process of that number is ended, at the latest, when this node closes its connection to it. Any
+  /// thread.
+  [[nodiscard]] virtual bool ends_with_connection(node_t process) = 0;
   /// See offload::on_output. Throws what that throws.
   virtual void on_output(node_t node, offload::output_handler handler) = 0;
   /// A node is lost. The receiving lock is held.

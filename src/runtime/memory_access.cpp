@@ -64,11 +64,11 @@ class background_transfer final : public ham::detail::transfer {
   }
   void expire(bool begun) noexcept override {
     what_.trace_end(at_);
-    settle_access(at_, slot_, [&] { throw what_.late(begun); });
+    settle_access(at_, slot_, [&] { throw what_.missed(at_, begun); });
   }
   [[nodiscard]] std::exception_ptr late(bool begun) const noexcept override {
     try {
-      return std::make_exception_ptr(what_.late(begun));
+      return std::make_exception_ptr(what_.missed(at_, begun));
     } catch (...) {  // no memory
       return std::current_exception();
     }
@@ -126,7 +126,7 @@ future<void> access_now(engine& at, ham::detail::peer& who, transport::remote_me
   what.trace_end(at);
   return ready_or_failed(at, what.verb(), what.node, [&] {
     what.check(at, who, result);
-    if (done < what.bytes) throw what.late(true);
+    if (done < what.bytes) throw what.missed(at, true);
   });
 }
 
@@ -204,6 +204,11 @@ deadline_exceeded one_sided::late(bool begun) const {
                                                           : "any part of the local memory may have been written") +
                                "); allow more time",
                            begun ? call_outcome::may_have_run : call_outcome::not_run);
+}
+
+deadline_exceeded one_sided::missed(engine& at, bool begun) const {
+  at.report_missed(node, which == direction::put ? "put" : "get");
+  return late(begun);
 }
 
 future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what) {

@@ -79,6 +79,8 @@ struct one_sided {
   void check(engine& at, ham::detail::peer& who, transport::access_result result) const;
   /// The error of one whose deadline has passed. `begun`: some of the bytes may have moved, or may yet.
   [[nodiscard]] deadline_exceeded late(bool begun) const;
+  /// The same, and the program is told by offload::on_event.
+  [[nodiscard]] deadline_exceeded missed(engine& at, bool begun) const;
   /// It is over. Any thread.
   void trace_end(const engine& at) const noexcept {
     if (traced_from != 0 && base::tracing()) [[unlikely]]

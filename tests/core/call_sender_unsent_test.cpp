@@ -30,6 +30,23 @@ TEST_F(call_sender, a_token_that_is_stopped_before_there_is_room_fails_the_call_
   EXPECT_EQ(peers_[other].calls_sent, 0U);
 }
 
+TEST_F(call_sender, a_token_that_is_stopped_before_the_node_is_ready_fails_the_call_as_not_run) {
+  std::stop_source source;
+  peers_[other].state = peer_state::unknown;
+  node_.on_make_ready = [&](node_t) { source.request_stop(); };
+  const auto expect_stopped = [&](const destination& to) {
+    source = {};
+    const std::stop_token token = source.get_token();
+    const detail::token_of_next_call ends_wait(&token);
+    EXPECT_FALSE(send(8, to));
+    EXPECT_NE(error<operation_cancelled>().find("has not run"), std::string::npos);
+  };
+  expect_stopped(offload::stoppable(other));
+  node_.late = true;
+  expect_stopped(soon(second_ns));
+  EXPECT_TRUE(to_.heads.empty());
+}
+
 TEST_F(call_sender, a_token_is_that_of_one_call_and_not_of_what_is_executed_meanwhile) {
   std::stop_source source;
   const std::stop_token token = source.get_token();

@@ -45,11 +45,11 @@ class sending_node : public detail::sending_node {
   int notices = 0, progresses = 0, long_messages = 0;
 
   bool late = false;
-  detail::peer_hold make_ready(node_t node, std::int64_t deadline_ns) override {
+  detail::peer_hold make_ready(node_t node, const detail::wait_limit& limit) override {
     on_make_ready(node);
-    return late && deadline_ns != 0 ? detail::peer_hold() : peers_.hold(node);
+    return (late && limit.deadline_ns != 0) || limit.stopped() ? detail::peer_hold() : peers_.hold(node);
   }
-  node_t process_for(const detail::call_place& to) override {
+  node_t process_for(const detail::call_place& to, const detail::wait_limit&) override {
     return replacement < 0 ? detail::without_exact_bit(to.node) : replacement;
   }
   node_t replacement = -1;  ///< of whoever is called and not ready

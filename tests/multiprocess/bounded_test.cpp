@@ -273,6 +273,51 @@ TEST(bounded, a_first_connection_to_a_stopped_node) {
   EXPECT_EQ(offload::sync(1, fn<&ask>, 2), pid) << "and later it works";
 }
 
+/// Asks the other node for something from a thread of its own; stopped while it connects, or by its caller.
+call_outcome stopped_while_it_connects(node_t other) {
+  std::stop_source source;
+  const std::jthread stops([&] {
+    ::usleep(50'000);
+    source.request_stop();
+  });
+  try {
+    offload::sync(offload::within(other, bound, source.get_token()), fn<&my_pid>);
+  } catch (const operation_cancelled& why) {
+    return why.outcome();
+  }
+  return call_outcome::ran;
+}
+std::atomic<bool> nested_was_stopped{false};
+void call_until_stopped(node_t other) {
+  try {
+    offload::sync(other, fn<&my_pid>);
+  } catch (const operation_cancelled& why) {
+    nested_was_stopped = why.outcome() == call_outcome::not_run;
+  }
+}
+bool was_nested_stopped() { return nested_was_stopped.load(); }
+
+TEST(bounded, a_stop_ends_the_wait_for_a_first_connection) {
+  const runtime rt(nodes("shm:3"));
+  const int pid = offload::sync(3, fn<&my_pid>);
+  {
+    const stopped target(pid);
+    in_time([] {
+      const call_outcome became = offload::sync(1, fn<&stopped_while_it_connects>, 3);
+      EXPECT_NE(became, call_outcome::ran);
+    });
+    in_time([] {
+      auto call = offload::async(offload::stoppable(2), fn<&call_until_stopped>, 3);
+      EXPECT_FALSE(call.wait_for(50ms));
+      EXPECT_TRUE(call.request_stop());
+      call.get();
+      EXPECT_TRUE(offload::sync(2, fn<&was_nested_stopped>));
+    });
+  }
+  EXPECT_EQ(offload::sync(1, fn<&ask>, 3), pid);
+  EXPECT_EQ(offload::sync(2, fn<&ask>, 3), pid);
+}
+
 /// A flood of calls to the waiting node must not keep its clock from being read.
 std::atomic<bool> flooding{false};
 void splash() { ::usleep(100); }

@@ -238,6 +238,30 @@ TEST(supervise, a_continuation_does_not_reach_a_process_that_is_prepared) {
   EXPECT_EQ(state.get(), "prepared");
 }
 
+TEST(supervise, a_stop_ends_the_wait_for_a_process_that_is_prepared) {
+  runtime rt(nodes("shm:1"));
+  std::atomic<bool> go_on{false};
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned&) { EXPECT_TRUE(eventually([&] { return go_on.load(); })); };
+  offload::supervise(1, how);
+  kill_node(1);
+  std::stop_source source;
+  const std::jthread stops([&] {
+    std::this_thread::sleep_for(20ms);
+    source.request_stop();
+  });
+  auto call = offload::async(offload::stoppable(1, source.get_token()), fn<&echo>, 1);
+  try {
+    call.get();
+    ADD_FAILURE() << "it has run";
+  } catch (const operation_cancelled& why) {
+    EXPECT_EQ(why.outcome(), call_outcome::not_run);
+  }
+  EXPECT_FALSE(go_on);
+  go_on = true;
+  EXPECT_EQ(offload::sync(1, fn<&echo>, 2), 2);
+}
+
 TEST(supervise, a_process_is_started_while_the_host_computes) {
   runtime rt(nodes("shm:1"));
   std::atomic<bool> rebuilt{false};

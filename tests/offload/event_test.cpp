@@ -1,5 +1,6 @@
 // What a program is told of its nodes, where they are threads of one process; of processes: tests/multiprocess.
 #include "ham/offload/event.hpp"
+#include "ham/offload/graph.hpp"
 
 #include <atomic>
 #include <vector>
@@ -41,6 +42,17 @@ TEST_F(events, a_missed_deadline_names_node_and_function) {
   EXPECT_EQ(count(event_kind::deadline_missed, 2), 1U);
   ASSERT_FALSE(received_.empty());
   EXPECT_NE(received_[0].reason.find("hold"), std::string::npos) << received_[0].reason;
+}
+
+TEST_F(events, a_replay_that_misses_its_deadline_is_one_of_the_node_that_made_it) {
+  offload::graph g;
+  auto step = g.compile(g.call(2, fn<&hold>));
+  EXPECT_THROW(step.within(10ms)().get(), deadline_exceeded);
+  gate_.open();
+  EXPECT_NO_THROW(step().get());
+  EXPECT_EQ(count(event_kind::deadline_missed, 0), 1U);
+  ASSERT_FALSE(received_.empty());
+  EXPECT_EQ(received_[0].reason, "a replay of a graph");
 }
 
 TEST_F(events, a_full_queue_is_received_once_for_each_call_that_waits) {

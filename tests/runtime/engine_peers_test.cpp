@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <functional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -139,6 +141,7 @@ class slow_job final : public detail::job {
   node_t spawn(const std::string&, const std::string&, std::int64_t) override { return -1; }
   void remove(node_t, std::chrono::milliseconds) override {}
   void supervise(node_t, offload::supervision) override {}
+  bool ends_with_connection(node_t) override { return false; }
   void on_output(node_t, offload::output_handler) override {}
 };
 
@@ -179,6 +182,36 @@ TEST_F(engine_peers, a_deadline_bounds_the_first_connection) {
   EXPECT_THROW(offload::put(soon(), &value, there, 1).get(), deadline_exceeded);
   offload::batch several(soon());
   EXPECT_THROW(static_cast<void>(several.add(fn<&echo>, 1)), deadline_exceeded);
+  EXPECT_EQ(job.connects, 1) << "it is still awaited";
+  at.owner = nullptr;
+}
+
+TEST_F(engine_peers, a_token_ends_the_wait_for_the_first_connection) {
+  slow_job job;
+  detail::engine& at = world_.node();
+  const auto fresh = static_cast<node_t>(at.peers.size());
+  ASSERT_TRUE(at.peers.grow_to(static_cast<std::size_t>(fresh) + 1));
+  at.owner = &job;
+  const auto expect_stopped = [&] {
+    std::stop_source source;
+    std::thread stops([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      source.request_stop();
+    });
+    auto sent = offload::async(offload::stoppable(fresh, source.get_token()), fn<&echo>, 1);
+    stops.join();
+    try {
+      sent.get();
+      ADD_FAILURE() << "it has run";
+    } catch (const operation_cancelled& why) {
+      EXPECT_EQ(why.outcome(), call_outcome::not_run);
+    }
+  };
+  expect_stopped();
+  EXPECT_EQ(job.connects, 0) << "nobody knew how";
+  job.knows = true;
+  expect_stopped();
+  expect_stopped();
   EXPECT_EQ(job.connects, 1) << "it is still awaited";
   at.owner = nullptr;
 }

@@ -207,6 +207,25 @@ TEST_F(memory_access, stops_at_the_deadline_between_two_parts) {
 }
 
 /// The thread of transfers is held by another access, and nobody waits for this one by itself.
+TEST_F(memory_access, the_program_is_told_of_a_deadline_that_passes) {
+  std::vector<offload::event> received;
+  world_.node().reports.use([&](const offload::event& what) { received.push_back(what); });
+  for (const moved_by whom : {moved_by::anyone, moved_by::caller}) {
+    received.clear();
+    for (const background_access how : {background_access::undivided, background_access::parts}) {
+      fake_memory memory(large, how);
+      memory.pause_ns = 20'000'000;
+      EXPECT_NE(late(access_to(memory, until(base::now_ns() + 10'000'000, whom))), call_outcome::ran);
+      base::sleep_ns(2 * memory.pause_ns);  // what is under way needs the memory
+    }
+    for (int i = 0; i < 100 && received.empty(); ++i) world_.node().poll_once();
+    ASSERT_FALSE(received.empty());
+    EXPECT_EQ(received[0].kind, offload::event_kind::deadline_missed);
+    EXPECT_EQ(received[0].node, node_);
+    EXPECT_EQ(received[0].reason, "put");
+  }
+}
+
 TEST_F(memory_access, expires_while_nobody_moves_it) {
   if (alone()) GTEST_SKIP() << "one core: there is no background access";
   fake_memory blocked(large, background_access::undivided);
