@@ -185,11 +185,16 @@ bool request_stop(call_slot& slot, offload::when_stopped how) noexcept {
 
 /// The calling thread executes a function, and perhaps is the one that receives. What has arrived is taken, and begins
 /// when it waits, or has ended. What waits for room in queues to other nodes leaves.
+/// `all`: nothing else says whether the call is stopped, and it may be about to begin. So what another thread receives
+/// right now is waited for.
 void engine::receive_stops(bool all) noexcept {
   constexpr int some = 64;
   constexpr int most = 8192;       // twice the lines of a ring
   const engine_scope scope(this);  // a thread that the function has started is of no runtime
-  if (!waits.try_lock()) return;
+  if (all)
+    waits.lock();
+  else if (!waits.try_lock())
+    return;
   waits.rouse();
   // What it waits for may depend on something that is still here: the stop of the call that has made it.
   if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
