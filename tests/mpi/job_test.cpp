@@ -16,8 +16,10 @@
 #include "ham/offload.hpp"
 #include "ham/offload/group.hpp"
 #include "offload/block_crossing.hpp"
+#include "offload/group_tree.hpp"
 #include "offload/job_verbs.hpp"
 #include "offload/richer_calls.hpp"
+#include "offload/richer_calls_limits.hpp"
 
 using namespace ham;
 
@@ -58,6 +60,10 @@ TEST(job, everybody_calls_everybody) {
 }
 
 TEST(job, calls_are_stopped_repeated_and_recorded_as_over_other_transports) { test::richer_calls::expect_all(); }
+
+TEST(job, richer_calls_keep_their_limits) { test::richer_calls::expect_limits(); }
+
+TEST(job, calls_of_a_group_reach_its_nodes_along_a_tree) { test::group_tree::expect_tree(); }
 
 TEST(job, ranks_cannot_be_supervised_and_the_error_says_why) {
   for (node_t node = 1; node < nodes(); ++node) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "ham/offload/group.hpp"
+#include "offload/group_tree.hpp"
 
 using namespace ham;
 using namespace ham::test;
@@ -20,8 +21,6 @@ std::size_t length(const std::string& text) { return text.size(); }
 void die_on(node_t node) {
   if (offload::this_node() == node) ::raise(SIGKILL);
 }
-/// Messages that this node has sent so far.
-std::uint64_t calls_sent() { return offload::stats().calls_sent; }
 double first_element(const std::vector<offload::buffer_ptr<double>>& of) {
   return of.at(*this_call::group_position())[0];
 }
@@ -136,24 +135,11 @@ TEST(group, answers_for_every_node_while_one_is_killed) {
   }
 }
 
-/// What each node of a group of 128 has sent of one call.
-TEST(group, sends_few_messages_from_each_of_128_nodes) {
+TEST(group, reaches_128_nodes_along_a_tree_of_depth_3) {
   if (sanitized()) GTEST_SKIP() << "128 processes take too long";
   runtime job(nodes("shm:128"));
-  const offload::group all;
-  offload::sync_all(all, fn<&where>);  // connects
-  const auto before = offload::sync_all(all, fn<&calls_sent>);
-  const std::uint64_t host_before = offload::stats().calls_sent;
-  offload::sync_all(all, fn<&where>);
-  EXPECT_LE(offload::stats().calls_sent - host_before, 8U);
-  const auto after = offload::sync_all(all, fn<&calls_sent>);
-  std::uint64_t sum = 0;
-  for (std::size_t at = 0; at < after.size(); ++at) {
-    const std::uint64_t sent = after[at] - before[at];  // of two calls: the one, and one that asked for the numbers
-    EXPECT_LE(sent, 16U);
-    sum += sent;
-  }
-  EXPECT_EQ(sum, 2U * (128 - 8));  // each node gets each call once
+  EXPECT_EQ(group_tree::documented_depth(128), 3);
+  group_tree::expect_tree();
 }
 
 int main(int argc, char** argv) {

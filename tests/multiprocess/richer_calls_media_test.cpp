@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <string>
 
+#include "offload/group_tree.hpp"
 #include "offload/richer_calls.hpp"
+#include "offload/richer_calls_limits.hpp"
 #include "target_kinds.hpp"
 
 using namespace ham;
@@ -28,6 +30,17 @@ class richer_calls_over : public over_every_kind {};
 TEST_P(richer_calls_over, do_what_they_promise) {
   const runtime rt(job.options(2));
   ham::test::richer_calls::expect_all();
+}
+
+TEST_P(richer_calls_over, keep_their_limits) {
+  const runtime rt(job.options(2));
+  ham::test::richer_calls::expect_limits();
+}
+
+/// More than 8: some of them pass the call on.
+TEST_P(richer_calls_over, reach_the_nodes_of_a_group_along_a_tree) {
+  const runtime rt(job.options(10));
+  ham::test::group_tree::expect_tree();
 }
 
 TEST_P(richer_calls_over, are_repeated_when_a_process_has_died) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -181,6 +182,31 @@ inline void expect_stopped_stages(const std::vector<node_t>& targets) {
   }
 }
 
+/// Stages that move data: from this node through all targets and back, in each replay what it holds then.
+inline void expect_moved_round(const std::vector<node_t>& targets) {
+  std::vector<double> here(40'000), back(here.size());
+  std::vector<offload::buffer<double>> there;
+  for (const node_t node : targets) there.emplace_back(node, here.size());
+  offload::graph g;
+  auto last = g.put(here, there.front());
+  for (std::size_t i = 1; i < there.size(); ++i)
+    last = g.copy(there[i - 1].ptr(), there[i].ptr(), here.size()).after(last);
+  auto round = g.compile(g.get(there.back(), back).after(last));
+  for (const double first : {1.0, -7.5}) {
+    std::iota(here.begin(), here.end(), first);
+    round().get();
+    EXPECT_EQ(back, here);
+  }
+  auto beyond = g.compile(g.copy(there.front().ptr(), there.back().ptr() + 1, here.size()).name("too far"));
+  try {
+    beyond().get();
+    ADD_FAILURE() << "it has copied more than the memory holds";
+  } catch (const stage_error& why) {
+    EXPECT_EQ(why.name(), "too far");
+    EXPECT_EQ(why.node(), targets.back());
+  }
+}
+
 inline void expect_graphs(const std::vector<node_t>& targets) {
   const double put_by_a_stage = 2.5;
   const offload::buffer<double> memory(targets.back(), 1);
@@ -215,7 +241,35 @@ inline void expect_graphs(const std::vector<node_t>& targets) {
   auto stored = moving.put(&put_by_a_stage, memory.ptr(), 1);
   auto seen = moving.call(targets.back(), fn<&first_of>, memory.ptr()).after(stored);
   EXPECT_EQ(moving.compile(seen)().get(), 2.5);
+  expect_moved_round(targets);
   expect_stopped_stages(targets);
+}
+
+/// Results as they come, and how far it is.
+inline void expect_maps(offload::pool& workers) {
+  const auto caller = std::this_thread::get_id();
+  std::vector<int> numbers(500), times(500);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::vector<std::size_t> progress;
+  const auto count_one = [&](std::size_t at, int result) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_EQ(result, 2 * static_cast<int>(at));
+    ++times.at(at);
+  };
+  const auto note = [&](std::size_t done, std::size_t total) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_EQ(total, numbers.size());
+    progress.push_back(done);
+  };
+  workers.map(numbers, fn<&twice>, count_one, {.chunk = 16, .on_progress = note});
+  EXPECT_EQ(times, std::vector<int>(numbers.size(), 1));
+  EXPECT_EQ(progress.size(), 32U) << "chunks of 16, and one of 4";
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+  EXPECT_EQ(progress.empty() ? 0 : progress.back(), numbers.size());
+  numbers[250] = -1;
+  EXPECT_THROW(workers.map(numbers, fn<&refuse_negative>, [](std::size_t, int) {}), std::out_of_range);
+  const auto stop_at_once = [](std::size_t, int) { throw std::length_error("enough"); };
+  EXPECT_THROW(workers.map(numbers, fn<&twice>, stop_at_once), std::length_error);
 }
 
 inline void expect_pools(const std::vector<node_t>& targets) {
@@ -229,6 +283,36 @@ inline void expect_pools(const std::vector<node_t>& targets) {
   ASSERT_EQ(results.size(), numbers.size());
   for (const int one : numbers) EXPECT_EQ(results[static_cast<std::size_t>(one)], 2 * one);
   EXPECT_EQ(workers.living(), targets.size());
+  expect_maps(workers);
+}
+
+/// Memory of the first node to the others; all 1000 elements of each are 2.5.
+inline void expect_copied_to_all(const offload::group& all, const std::vector<offload::buffer_ptr<double>>& buffers) {
+  std::vector<double> values(1000, 2.5);
+  std::fill_n(values.begin(), 600, 4.5);
+  const std::vector<double> first(600, 4.5);
+  offload::put_sync(first.data(), buffers.front(), first.size());
+  const auto expect_everywhere = [&] {
+    for (const auto& one : buffers) {
+      std::vector<double> there(values.size());
+      offload::get_sync(one, there.data(), there.size());
+      EXPECT_EQ(there, values) << "node " << one.node();
+    }
+  };
+  offload::broadcast(buffers, first.size());
+  expect_everywhere();
+  const std::vector<double> second(200, -1);
+  std::copy(second.begin(), second.end(), values.begin());
+  offload::put_sync(second.data(), buffers.front(), second.size());
+  if (all.size() > 1) {  // else there is nothing to do
+    std::stop_source source;
+    source.request_stop();
+    EXPECT_THROW(offload::broadcast(offload::stoppable(all, source.get_token()), buffers, second.size()),
+                 operation_cancelled);
+    EXPECT_THROW(offload::broadcast(buffers, 1001), error) << "more than there is";
+  }
+  offload::broadcast(offload::within(all, 10min), buffers, second.size());
+  expect_everywhere();
 }
 
 inline void expect_groups(const std::vector<node_t>& targets) {
@@ -240,6 +324,7 @@ inline void expect_groups(const std::vector<node_t>& targets) {
   offload::broadcast(std::vector<double>(1000, 2.5), buffers).get().values();
   for (const double one : offload::sync_all(all, fn<&own_first>, buffers)) EXPECT_EQ(one, 2.5);
   offload::barrier(all).get().values();
+  expect_copied_to_all(all, buffers);
   for (const auto& one : buffers) offload::free(one);
   for (const std::int64_t left : offload::sync_all(offload::within(all, 10min), fn<&time_left>)) EXPECT_GT(left, 0);
   std::stop_source source;
@@ -266,8 +351,27 @@ inline void expect_retries(const std::vector<node_t>& targets) {
   }
 }
 
+/// Operations that have begun, as senders.
+inline void expect_futures_as_senders(node_t node) {
+  const auto value = offload::sync_wait(offload::as_sender(offload::async(node, fn<&add>, 40, 2)));
+  ASSERT_TRUE(value.has_value());
+  EXPECT_EQ(std::get<0>(*value), 42);
+  const offload::buffer<double> there(node, 1);
+  const std::vector<double> here{3.5};
+  EXPECT_TRUE(offload::sync_wait(offload::as_sender(offload::put(here, there))).has_value());
+  EXPECT_EQ(offload::sync(node, fn<&first_of>, there.ptr()), 3.5);
+  EXPECT_THROW(
+      static_cast<void>(offload::sync_wait(offload::as_sender(offload::async(node, fn<&refuse_negative>, -1)))),
+      std::out_of_range);
+  std::stop_source source;
+  source.request_stop();
+  auto stopped = offload::async(offload::stoppable(node, source.get_token()), fn<&add>, 40, 2);
+  EXPECT_FALSE(offload::sync_wait(offload::as_sender(std::move(stopped))).has_value());
+}
+
 inline void expect_senders(const std::vector<node_t>& targets) {
   for (const node_t node : targets) {
+    expect_futures_as_senders(node);
     const auto value = offload::sync_wait(offload::call(node, fn<&add>, 40, 2));
     ASSERT_TRUE(value.has_value());
     EXPECT_EQ(std::get<0>(*value), 42);
