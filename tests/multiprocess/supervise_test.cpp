@@ -202,6 +202,65 @@ TEST(supervise, also_where_memory_is_reached_by_messages) {
   expect_old_handles_fail(how);
 }
 
+/// What an argument may consist of, in which the sender finds no handle.
+struct member_handle {
+  int before = 0;
+  buffer_ptr<int> memory;
+};
+struct listed_handle {
+  std::string name;
+  std::vector<buffer_ptr<int>> memory;
+  HAM_FIELDS(name, memory)
+};
+/// On the next process: what the library does with a handle of the one before is refused, and the handle says itself
+/// whose it is.
+std::string use_there(buffer_ptr<int> old) {
+  int value = 5;
+  const auto refused = [](auto use) {
+    try {
+      use();
+    } catch (const node_failure&) {
+      return true;
+    } catch (const buffer_error&) {
+      return true;
+    }
+    return false;
+  };
+  if (old.node() == offload::this_node()) return "it is of this process";
+  if (!refused([&] { offload::get_sync(old, &value, 1); })) return "get has read " + std::to_string(value);
+  if (!refused([&] { offload::put_sync(&value, old, 1); })) return "put has written";
+  if (!refused([&] { offload::copy_sync(old, old + 1, 1); })) return "copy has copied";
+  if (!refused([&] { offload::free(old); })) return "free has freed";
+  return "refused";
+}
+std::string use_member(const member_handle& of) { return use_there(of.memory); }
+std::string use_listed(const listed_handle& of) { return use_there(of.memory.at(0)); }
+
+/// They are sent: only put, get, copy and free check them there, not *, [] and ->.
+TEST(supervise, handles_inside_of_arguments_reach_nothing_of_the_next_process) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    const buffer_ptr<int> old = offload::allocate<int>(1, 8);
+    kill_node(1);
+    offload::buffer<int> fresh(1, 8);
+    while (fresh.ptr().tag() < old.tag()) {  // the next process counts anew
+      fresh = {};
+      fresh = offload::buffer<int>(1, 8);
+    }
+    ASSERT_EQ(fresh.ptr().tag(), old.tag());
+    const std::vector<int> values(8, 7);
+    offload::put_sync(values.data(), fresh.ptr(), 8);
+    EXPECT_EQ(offload::sync(1, fn<&use_member>, member_handle{1, old}), "refused");
+    EXPECT_EQ(offload::sync(1, fn<&use_listed>, listed_handle{"old", {old}}), "refused");
+    EXPECT_EQ(offload::sync(1, [old] { return use_there(old); }), "refused");
+    EXPECT_EQ(offload::sync(1, ham::bind(fn<&use_there>, old)), "refused");
+    std::vector<int> back(8);
+    offload::get_sync(fresh.ptr(), back.data(), 8);
+    EXPECT_EQ(back, values);
+  }
+}
+
 TEST(supervise, state_is_rebuilt_before_calls_arrive) {
   runtime rt(nodes("shm:2"));
   std::vector<offload::respawned> seen;
