@@ -107,10 +107,12 @@ evaluate: HAM_PEERS := ON
 endif
 evaluate: EVALUATE_BEGIN := $(if $(filter evaluate,$(MAKECMDGOALS)),$(shell date +%s))
 evaluate: evaluate-deps configure
-	@cmake --build --preset $(PRESET) -j $(JOBS) --target evaluation -- $(if $(GENERATOR),-k,-k 0) || \
-	  echo "evaluate: some programs were not built, see the lines above"
-	@python3 benchmarks/evaluate/gpu.py
-	@python3 benchmarks/evaluate --look $(addprefix --since ,$(EVALUATE_BEGIN)) --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)
+	@installed=$$(date +%s); \
+	cmake --build --preset $(PRESET) -j $(JOBS) --target evaluation -- $(if $(GENERATOR),-k,-k 0) || \
+	  echo "evaluate: some programs were not built, see the lines above"; \
+	python3 benchmarks/evaluate/gpu.py; \
+	exec python3 benchmarks/evaluate --look $(addprefix --since ,$(EVALUATE_BEGIN)) --installed $$installed --built $$(date +%s) --build $(BUILD) \
+	  $(EVALUATE_ARGS) $(EVALUATE)
 
 # Needs clang and its runtime libraries; says so and is skipped without them.
 fuzz:

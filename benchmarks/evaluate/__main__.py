@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+import durations
 import experiments
 import machine
 import markdown
@@ -49,7 +50,9 @@ def arguments_of(texts):
     parser.add_argument("--look", action="store_true", help="have the page looked at in Chromium when it is written, where that is installed")
     parser.add_argument("--markdown", action="store_true", help="measure nothing, print the results of what is there as Markdown")
     parser.add_argument("--since", type=float, default=None, metavar="SECONDS",
-                        help="when make evaluate began, as `date +%%s` prints it: the last line says how long ago that is")
+                        help="when make evaluate began, as `date +%%s` prints it: the durations are recorded and shown")
+    for name, what in (("--installed", "packages were installed and the build was configured"), ("--built", "the programs were built")):
+        parser.add_argument(name, type=float, default=None, metavar="SECONDS", help=f"when {what}, likewise")
     parser.add_argument("--list", action="store_true", help="list the experiments")
     parser.add_argument("--check", action="store_true", help="measure and write nothing, only check the names of the parts")
     return parser.parse_args(texts)
@@ -106,9 +109,10 @@ def looked_at(path):
     return done.returncode == 0
 
 
-def duration_text(seconds):
-    minutes, seconds = divmod(max(0, round(seconds)), 60)
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+def write_page(path, text):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
 
 
 def main(texts):
@@ -124,28 +128,36 @@ def main(texts):
         return 0
     everything = experiments.EXPERIMENTS
     interrupted = False
-    if not options.page and not options.markdown:
+    earlier, measures = durations.read(place.out), not options.page and not options.markdown
+    run = durations.Run([one.name for one in parts], [one.name for one in everything], machine.identity(), machine.revision(SOURCE), begin,
+                        options.since, options.installed, options.built)
+    if measures:
         interrupted_as_by_the_terminal()
         try:
             show = progress if sys.stdout.isatty() else None
-            runner.Runner(place, options.minutes * 60, options.again, say, tick=show).run(measurements_of(parts))
+            run.measured(runner.Runner(place, options.minutes * 60, options.again, say, tick=show).run(measurements_of(parts)))
         except KeyboardInterrupt:
-            interrupted = True
+            interrupted = run.data["interrupted"] = True
             print("\nevaluate: interrupted; the next run goes on here", file=sys.stderr, flush=True)
+    run.done("measuring", time.time())
     records, described = runner.of_one_machine({one.name: runner.read_record(place, one.name) for one in measurements_of(everything)})
     described = described or machine.describe()
     if options.markdown:
-        print(markdown.written(everything, records, papers.load(), described))
+        print(markdown.written(everything, records, papers.load(), described, earlier))
         return 0
     import page  # after the choice of an interpreter
     path = os.path.join(place.out, "report.html")
     os.makedirs(place.out, exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(page.written(everything, records, papers.load(), described))
-    os.replace(path + ".new", path)
+    write_page(path, page.written(everything, records, papers.load(), described, [*earlier, run.data] if measures else earlier))
     print(f"evaluate: {os.path.relpath(path)}", flush=True)
+    run.done("writing the page", time.time())
     shows = interrupted or not options.look or looked_at(path)
-    print(f"evaluate: took {duration_text(time.time() - (begin if options.since is None else options.since))}", flush=True)
+    if options.look and not interrupted:
+        run.done("checking the page", time.time())
+    if measures:  # the page once more, with the time that all of it took
+        durations.write(place.out, earlier, run)
+        write_page(path, page.written(everything, records, papers.load(), described, durations.read(place.out)))
+    print(f"evaluate: took {durations.text(time.time() - (begin if options.since is None else options.since))}", flush=True)
     if interrupted:
         return INTERRUPTED
     return 0 if shows else 1

@@ -1,6 +1,7 @@
 """The results as Markdown, for the reference page of docs/evaluation.md."""
 import re
 
+import durations
 import papers
 import results
 import summary
@@ -69,7 +70,15 @@ def _short(records):
     return lines + [f"- {name}: {_bar(bar).removeprefix('- ')}" for name, bar in missed] + ([""] if missed else [])
 
 
-def written(experiments, records, known, described):
+def _durations(records, described, runs):
+    seconds, each = durations.of_measurements(records)
+    lines = [f"The measurements took {durations.text(seconds)} together.", ""] if each["rows"] else []
+    for one in (*durations.tables(runs, described), *([each] if each["rows"] else [])):
+        lines += [f"{one['title']}:", "", *table(one["rows"]), ""]
+    return lines
+
+
+def written(experiments, records, known, described, runs=()):
     """All results, beside what the papers say. A measurement that several experiments share is printed with the first of them."""
     lines = ["## Reference results", ""]
     for name, value in described.items():
@@ -81,6 +90,7 @@ def written(experiments, records, known, described):
     dates = sorted({record["date"][:10] for record in records.values() if record and record["status"] == "measured"})
     lines += [f"- revision: {', '.join(revisions)}", f"- measured: {', '.join(dates)}", ""]
     lines += _short(records)
+    lines += _durations(records, described, runs)
     printed = {}
     for one in experiments:
         lines += [f"### {one.title}" + (f" ({one.emulated})" if one.emulated else ""), ""]

@@ -2,6 +2,7 @@
 import html
 import os
 
+import durations
 import papers as paper_data
 import points
 import results
@@ -35,11 +36,11 @@ def _kind_of_column(values):
     return ' class="size"' if there and all(map(results.is_size, there)) else ""
 
 
-def table_html(table, caption=None):
+def table_html(table, caption=None, is_open=True):
     names = results.columns(table["rows"])
     kinds = {name: _kind_of_column(row.get(name) for row in table["rows"]) for name in names}
-    is_open = " open" if len(table["rows"]) <= MAX_OPEN_ROWS else ""
-    lines = [f"<details{is_open}><summary>{text(caption or table.get('title', '') or 'table')}</summary>",
+    shown = " open" if is_open and len(table["rows"]) <= MAX_OPEN_ROWS else ""
+    lines = [f"<details{shown}><summary>{text(caption or table.get('title', '') or 'table')}</summary>",
              '<div class="wide"><table>', "<thead><tr>" + "".join(f"<th{kinds[name]}>{text(results.header(name))}</th>" for name in names) + "</tr></thead><tbody>"]
     for row in table["rows"]:
         cells = []
@@ -174,7 +175,16 @@ def machine_html(described, records):
     return "\n".join([*lines, "</dl>"])
 
 
-def summary_html(experiments, records):
+def durations_html(records, described, runs):
+    """How long what is shown took to measure, and what make evaluate took altogether."""
+    seconds, each = durations.of_measurements(records)
+    of_runs = [table_html(one) for one in durations.tables(runs, described)]
+    if not each["rows"]:
+        return of_runs
+    return [f"<p>The measurements of this page took {text(durations.text(seconds))} together.</p>", *of_runs, table_html(each, is_open=False)]
+
+
+def summary_html(experiments, records, described, runs):
     measured = {name for name, record in records.items() if record and record["status"] == "measured"}
     failed = [name for name, record in records.items() if record and record["status"] == "failed"]
     bars = list(summary.all_bars(records))
@@ -194,13 +204,14 @@ def summary_html(experiments, records):
     short = summary.table(lambda name: results.reports_of(records.get(name)))
     if short:
         lines.append(table_html(short))
+    lines += durations_html(records, described, runs)
     lines += ["<nav><ul>", *[f'<li><a href="#{text(one.name)}">{text(one.title)}{f" ({text(one.emulated)})" if one.emulated else ""}</a></li>'
                              for one in experiments], "</ul></nav>"]
     return "\n".join(lines)
 
 
-def written(experiments, records, known, described):
-    """The whole page. records: of each measurement its record or None."""
+def written(experiments, records, known, described, runs=()):
+    """The whole page. records: of each measurement its record or None; runs: of make evaluate, as durations.read() gives them."""
     with open(STYLE, encoding="utf-8") as file:
         style = file.read()
     shown = {}
@@ -214,7 +225,7 @@ def written(experiments, records, known, described):
         "measured in the same run. Times of other machines compare through ratios to the floor at best. "
         "What goes over an emulated link says so in its title. Values are medians; q1 and q3 are the quartiles of what stands before "
         "them, \"quartiles\" those of the ratio.</p>",
-        summary_html(experiments, records), "<h2>Machine</h2>", machine_html(described, records),
+        summary_html(experiments, records, described, runs), "<h2>Machine</h2>", machine_html(described, records),
         f'<p class="note">Source: revision {text(", ".join(revisions) or "unknown")}.'
         + ("" if figures else " matplotlib was missing when this page was written: it has no plots.") + "</p>",
         *[experiment_html(one, records, known, shown) for one in experiments], "</body></html>", ""])

@@ -51,6 +51,14 @@ class Makefile(unittest.TestCase):
         begin = int(re.search(r"--since (\d+) ", make("evaluate")).group(1))
         self.assertLess(abs(time.time() - begin), 60)
 
+    def test_when_parts_of_it_ended_is_handed_on(self):
+        commands = make("evaluate")
+        self.assertRegex(commands, r"--installed \$installed --built \$\(date \+%s\)")
+        noted, built = commands.index("installed=$(date"), commands.index("--target evaluation")
+        self.assertLess(commands.index("cmake --preset"), noted)
+        self.assertLess(noted, built)
+        self.assertLess(built, commands.index("--built"))
+
     def test_names_of_parts_are_checked_before_anything_is_built(self):
         commands = make("evaluate", "EVALUATE=fig9 peers")
         self.assertLess(commands.index("--check fig9 peers"), commands.index("install-deps.sh"))
