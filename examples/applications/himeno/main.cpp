@@ -6,7 +6,9 @@
 #include <ham/offload.hpp>
 
 #include <algorithm>
+#include <barrier>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "common/program.hpp"
 #include "common/quartiles.hpp"
 #include "common/targets.hpp"
+#include "common/thread_team.hpp"
 #include "himeno/grid.hpp"
 #include "himeno/models.hpp"
 #include "himeno/worker.hpp"
@@ -67,6 +70,54 @@ class serial_run {
  private:
   himeno::slab full_;
   std::vector<double> planes_;
+};
+
+/// The targets' parts on threads of this process, each in memory that its thread has touched first.
+class threads_run {
+ public:
+  threads_run(const himeno::extents& grid, const std::vector<int>& cores)
+      : team_(cores), parts_(cores.size()), planes_(grid.i - 2), all_(static_cast<std::ptrdiff_t>(cores.size())) {
+    team_.run([&](std::size_t i) {
+      const auto [first, last] = himeno::part_of(grid, i, parts_.size());
+      parts_[i] = std::make_unique<himeno::slab>(grid, first, last);
+    });
+  }
+  /// Seconds.
+  double iterate(std::uint64_t iterations) {
+    team_.run([this](std::size_t i) { parts_[i]->initialise(); });
+    const auto start = std::chrono::steady_clock::now();
+    team_.run([&](std::size_t i) {
+      for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) iterate_once(i);
+    });
+    return app::seconds_since(start);
+  }
+  [[nodiscard]] solution result() const {
+    solution all{himeno::residual_of(planes_), {}};
+    for (const auto& one : parts_) {
+      const auto hashes = one->plane_hashes();
+      all.plane_hashes.insert(all.plane_hashes.end(), hashes.begin(), hashes.end());
+    }
+    return all;
+  }
+
+ private:
+  void iterate_once(std::size_t i) {
+    himeno::slab& here = *parts_[i];
+    here.sweep(here.first(), here.last(), &planes_[here.first() - 1]);
+    all_.arrive_and_wait();
+    if (i > 0) copy_plane(*parts_[i - 1], here.first() - 1, here);
+    if (i + 1 < parts_.size()) copy_plane(*parts_[i + 1], here.last(), here);
+    all_.arrive_and_wait();
+    here.swap();
+  }
+  static void copy_plane(himeno::slab& from, std::size_t plane, himeno::slab& to) {
+    std::ranges::copy(from.next_plane(plane), to.next_plane(plane).begin());
+  }
+
+  app::thread_team team_;
+  std::vector<std::unique_ptr<himeno::slab>> parts_;
+  std::vector<double> planes_;
+  std::barrier<> all_;
 };
 
 class targets_run {
@@ -126,9 +177,13 @@ app::outcome run_scaling(const options& chosen, const himeno::extents& grid, con
       std::to_string(grid.i) + " x " + std::to_string(grid.j) + " x " + std::to_string(grid.k) + " points";
   table.title =
       "Himeno, size " + chosen.size + ": " + points + ", " + std::to_string(chosen.iterations) + " iterations";
-  table.columns = app::joined(app::joined(app::joined({"targets"}, app::quartile_columns("performance", "MFLOPS")),
-                                          app::further_quartile_columns("one thread of the host", "MFLOPS")),
-                              {"memory traffic (GB/s)", "minimum B/F (bytes/flop)", "code B/F (bytes/flop)"});
+  table.columns =
+      app::joined(app::joined(app::joined({"targets"}, app::quartile_columns("performance", "MFLOPS")),
+                              app::joined(app::further_quartile_columns("one thread of the host", "MFLOPS"),
+                                          app::further_quartile_columns("as many threads", "MFLOPS"))),
+                  {"targets / one thread", "targets / one thread: quartiles", "targets / as many threads",
+                   "targets / as many threads: quartiles", "memory traffic (GB/s)", "memory traffic (GB/s): quartiles",
+                   "minimum B/F (bytes/flop)", "code B/F (bytes/flop)"});
   const double code_ratio = static_cast<double>(himeno::code_bytes_per_point) / himeno::flops_per_point;
   const double memory_ratio = static_cast<double>(himeno::memory_bytes_per_point) / himeno::flops_per_point;
 
@@ -136,22 +191,37 @@ app::outcome run_scaling(const options& chosen, const himeno::extents& grid, con
   std::uint64_t different = 0;
   double residual = 0.0;
   for (const std::size_t count : app::numbers_up_to(std::min(nodes.size(), grid.i - 2))) {
-    targets_run targets(grid, {nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count)});
-    std::vector<double> on_targets, on_host;
+    const std::vector<ham::node_t> used(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count));
+    targets_run targets(grid, used);
+    threads_run threads(grid, app::cores_of(used));
+    std::vector<double> on_targets, on_host, on_threads;
     for (int repetition = 0; repetition < chosen.repetitions; ++repetition) {
       on_targets.push_back(mflops(grid, chosen.iterations, targets.iterate(chosen.iterations)));
       on_host.push_back(mflops(grid, chosen.iterations, serial.iterate(chosen.iterations)));
+      on_threads.push_back(mflops(grid, chosen.iterations, threads.iterate(chosen.iterations)));
     }
-    different += differences(serial.result(), targets.result());
+    different += differences(serial.result(), targets.result()) + differences(serial.result(), threads.result());
     residual = serial.result().residual;
     const app::quartiles rate = app::quartiles_of(on_targets);
+    const bench::comparison over_one = bench::compare(on_targets, on_host);
+    const bench::comparison over_threads = bench::compare(on_targets, on_threads);
     table.rows.push_back(app::joined(app::joined(app::joined({bench::count(count)}, app::cells_of(rate, 0)),
-                                                 app::cells_of(app::quartiles_of(on_host), 0)),
-                                     {{rate.median * 1e-3 * memory_ratio, 2}, {memory_ratio, 2}, {code_ratio, 2}}));
+                                                 app::joined(app::cells_of(app::quartiles_of(on_host), 0),
+                                                             app::cells_of(app::quartiles_of(on_threads), 0))),
+                                     {{over_one.median_of_ratios, 3},
+                                      bench::quartiles_of_ratio(over_one),
+                                      {over_threads.median_of_ratios, 3},
+                                      bench::quartiles_of_ratio(over_threads),
+                                      {rate.median * 1e-3 * memory_ratio, 2},
+                                      app::spread_of(rate, 2, 1e-3 * memory_ratio),
+                                      {memory_ratio, 2},
+                                      {code_ratio, 2}}));
     if (count == 1) {
-      report.bars.push_back({"one target / one thread of the host",
-                             bench::compare(on_targets, on_host).median_of_ratios, bench::bar::direction::at_least,
-                             0.95, ""});
+      report.bars.push_back({"one target / one thread of the host", over_one.median_of_ratios,
+                             bench::bar::direction::at_least, 0.95, ""});
+    } else {
+      report.bars.push_back({std::to_string(count) + " targets / as many threads of one process",
+                             over_threads.median_of_ratios, bench::bar::direction::at_least, 0.95, ""});
     }
   }
   report.tables.push_back(std::move(table));
@@ -162,11 +232,16 @@ app::outcome run_scaling(const options& chosen, const himeno::extents& grid, con
                 static_cast<unsigned long long>(chosen.iterations), residual,
                 different == 0 ? "the same on every number of targets" : "NOT the same on every number of targets");
   report.remarks = {
-      text, "34 operations per inner point and iteration, as the benchmark counts",
+      text,
+      "34 operations per inner point and iteration, as the benchmark counts",
       "p and its successor change places instead of being copied; residuals are summed once per run",
       "residual: the benchmark's gosa, whose squares are added up in double precision plane by plane; the "
       "benchmark adds all of them in one float, so that its printed digits differ from the sixth or so on",
-      "memory traffic: performance times the minimum of bytes, each plane read once"};
+      "memory traffic: performance times the minimum of bytes, each plane read once",
+      "targets / one thread: what more cores gain; where memory is the limit, less than their number. targets / as "
+      "many "
+      "threads: what calls and halos between processes cost; the bar, because both have the same cores and the same "
+      "partition"};
   result.correct = different == 0;
   return result;
 }
