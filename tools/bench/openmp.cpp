@@ -2,6 +2,7 @@
 #include "benchmarks.hpp"
 #include "copy_floor.hpp"
 #include "sizes.hpp"
+#include "spread.hpp"
 
 #include "openmp/target_regions.hpp"
 
@@ -34,6 +35,7 @@ class target_regions {
     library_ = ::dlopen(library_file().c_str(), RTLD_NOW);
     if (library_ == nullptr) throw std::runtime_error(std::string("cannot load OpenMP's target regions: ") + dlerror());
     find(empty, "empty");
+    find(plain, "plain");
     find(map, "map");
     find(unmap, "unmap");
     find(to_device, "to_device");
@@ -45,6 +47,7 @@ class target_regions {
   }
 
   decltype(&ham_bench_openmp_empty) empty = nullptr;
+  decltype(&ham_bench_openmp_plain) plain = nullptr;
   decltype(&ham_bench_openmp_map) map = nullptr;
   decltype(&ham_bench_openmp_unmap) unmap = nullptr;
   decltype(&ham_bench_openmp_to_device) to_device = nullptr;
@@ -84,31 +87,34 @@ class mapped_memory {
 };
 
 void compare_empty(const settings& how, const target_regions& regions, session& with, report& into) {
-  paired_rounds ham, openmp;
+  paired_rounds ham, openmp, openmp_beside_call;
   for (int round = 0; round < how.repetitions; ++round) {
     const auto floor = [&] { return with.bounce(); };
     take_round(ham, round, floor, [&] { return time_block([] { offload::sync(1, fn<&nothing>); }, how.plan()); });
-    take_round(openmp, round, floor, [&] { return time_block([&] { regions.empty(); }, how.plan()); });
+    const auto region = [&] { return time_block([&] { regions.empty(); }, how.plan()); };
+    take_round(openmp, round, floor, region);
+    take_round(
+        openmp_beside_call, round, [&] { return time_block([&] { regions.plain(); }, how.plan()); }, region);
   }
   table found{"empty offload (paper 3, Fig. 5); floor: a cache line bounced between two processes", {"offload"}, {}};
   add_median_columns(found.columns, "", "ns");
   add_median_columns(found.columns, "floor", "ns");
-  found.columns.emplace_back("OpenMP / this");
-  const comparison of_ham = ham.compared();
-  const comparison of_openmp = openmp.compared();
-  const auto add = [&](const char* name, const comparison& one) {
+  add_spread_columns(found.columns, "OpenMP / this");
+  const auto add = [&](const char* name, const paired_rounds& rounds) {
     auto& row = found.rows.emplace_back(std::vector<cell>{name});
-    add_median(row, one, 1, 1);
-    add_floor(row, one, 1, 1);
-    row.emplace_back(of_openmp.measured / one.measured, 2);
+    add_median(row, rounds.compared(), 1, 1);
+    add_floor(row, rounds.compared(), 1, 1);
+    add_ratio(row, compare(openmp.measured, rounds.measured), 2);
   };
-  add("HAM over shm, to another process", of_ham);
-  add("OpenMP target, LLVM's host plug-in, in this process", of_openmp);
+  add("HAM over shm, to another process", ham);
+  add("OpenMP target, LLVM's host plug-in, in this process", openmp);
   into.tables.push_back(std::move(found));
-  into.tables.push_back(framework_part({{"HAM over shm", of_ham}}));
+  into.tables.push_back(framework_part(
+      {{"HAM over shm", ham.compared()}, {"OpenMP target, LLVM's host plug-in", openmp_beside_call.compared()}}));
   into.remarks.emplace_back(
-      "OpenMP's device for the host is in the same process, so that no byte leaves it and all of its time is the "
-      "framework's; HAM's target is another process on another core");
+      "the framework's part is an empty offload without the round trip of its medium. HAM's target is another process "
+      "on another core: a cache line bounced between them. OpenMP's device for the host is this process: a call of an "
+      "empty function of the same library, by its address");
 }
 
 void compare_transfers(const settings& how, const target_regions& regions, session& with, report& into) {
@@ -128,9 +134,8 @@ void compare_transfers(const settings& how, const target_regions& regions, sessi
                   {}};
     for (std::size_t which = way; which < names.size(); which += times.size()) {
       add_median_columns(times[way].columns, names[which], "us");
-      times[way].columns.insert(times[way].columns.end(),
-                                {std::string(names[which]) + " GiB/s", std::string(names[which]) + " ratio",
-                                 std::string(names[which]) + " ratio: quartiles"});
+      add_spread_columns(times[way].columns, std::string(names[which]) + " GiB/s");
+      add_spread_columns(times[way].columns, std::string(names[which]) + " ratio");
     }
     add_median_columns(times[way].columns, "memcpy", "us");
   }
@@ -163,9 +168,8 @@ void compare_transfers(const settings& how, const target_regions& regions, sessi
       for (std::size_t which = way; which < names.size(); which += times.size()) {
         const comparison found = rounds[which].compared();
         add_median(row, found, 1e3, 3);
-        row.emplace_back(static_cast<double>(bytes) / found.measured * 1e9 / (1 << 30), 5);
-        row.emplace_back(found.median_of_ratios, 2);
-        row.push_back(quartiles_of_ratio(found));
+        add_rate(row, static_cast<double>(bytes) * 1e9 / (1 << 30), rounds[which].measured, 5);
+        add_ratio(row, found, 2);
       }
       add_floor(row, rounds[way].compared(), 1e3, 3);
     }

@@ -18,6 +18,8 @@ void ham_bench_openmp_empty() {
   {}
 }
 
+void ham_bench_openmp_plain() {}
+
 void ham_bench_openmp_map(char* memory, std::size_t bytes) {
 #pragma omp target enter data map(alloc : memory [0:bytes])
 }

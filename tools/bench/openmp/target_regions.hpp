@@ -7,6 +7,8 @@ extern "C" {
 /// 1 if target regions run on a device and not on the host in its place.
 int ham_bench_openmp_runs_on_device();
 void ham_bench_openmp_empty();
+/// Does nothing, as a function like any other.
+void ham_bench_openmp_plain();
 /// Memory of the device for that of the host, until unmapped.
 void ham_bench_openmp_map(char* memory, std::size_t bytes);
 void ham_bench_openmp_unmap(char* memory, std::size_t bytes);
