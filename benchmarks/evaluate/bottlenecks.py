@@ -32,6 +32,12 @@ def _most(reports, table, where=()):
     return rows[0] if rows else None
 
 
+def _quartiles(row, low, high):
+    """The two of a row, None if they are not there. One column may have both."""
+    names = [results.find_column([row], name) for name in (low, high)]
+    return points.quartiles(row, *names) if None not in names else None
+
+
 def _cell(row, column):
     name = results.find_column([row], column)
     return results.number(row.get(name)) if name else None
@@ -49,17 +55,20 @@ def table(reports_of):
     in_cache = _most(reports_of("stream-cache") or [], "^STREAM in the", (("kernel", "^Triad"),))
     cache_bandwidth = in_cache and _cell(in_cache, "^bandwidth")
     rows = []
-    for name, precision, row, scale, minimum_column in (
-            ("DGEMM", "double", dgemm, 1, "^minimum B/F"), ("SGEMM", "single", sgemm, 1, "^minimum B/F"),
-            ("STREAM Triad", "double", triad, 1, "^code B/F"), ("Himeno", "single", himeno, 1e-3, "^minimum B/F")):
+    two_columns, one_column = ("^lower quartile \\(", "^upper quartile \\("), ("^performance.*quartiles$",) * 2
+    for name, precision, row, scale, minimum_column, quartiles in (
+            ("DGEMM", "double", dgemm, 1, "^minimum B/F", two_columns), ("SGEMM", "single", sgemm, 1, "^minimum B/F", two_columns),
+            ("STREAM Triad", "double", triad, 1, "^code B/F", one_column), ("Himeno", "single", himeno, 1e-3, "^minimum B/F", two_columns)):
         reached, code, minimum = (_cell(row, column) for column in ("^performance", "^code B/F", minimum_column))
         peak = peaks[precision]
         if None in (reached, minimum, peak, bandwidth):
             return None
         reached *= scale
+        spread = _quartiles(row, *quartiles)
         memory = bandwidth / peak
         cache = cache_bandwidth / peak if cache_bandwidth else None
         rows.append({"kernel": name, "precision": precision, "targets": _cell(row, "^targets"), "Gflop/s": reached,
+                     "Gflop/s: quartiles": spread and [scale * one for one in spread],
                      "measured peak Gflop/s": peak, "memory B/F": memory, "LLC B/F": "not measured" if cache is None else cache,
                      "code B/F": "not known" if code is None else code, "minimum B/F": minimum, "of the roof %": 100 * reached / min(peak, bandwidth / minimum),
                      "class": bound(code, minimum, memory, reached / peak, cache)})

@@ -1,5 +1,6 @@
 """The experiments: what of the papers is repeated, by which measurements, and how their tables become plots."""
 import bottlenecks
+import framework
 from measurements import MEASUREMENTS
 from model import EMULATED, PARTLY_EMULATED, Experiment, Plot, Series
 
@@ -62,8 +63,8 @@ FIG9 = Experiment(
              ("HAM over this libveo", "^HAM", "ours"),
              ("native: veo_call_async, veo_call_wait_result", "veo_call_async", "peer"),
              ("native: veo_call_sync", "veo_call_sync", "peer"))),
-         Series("cache line (floor)", "veo-offload", "^floor us", "offload", "^empty offload", role="floor",
-                where=(("offload", "^HAM"),))), "values")),
+         Series("cache line (floor)", "veo-offload", "^floor us", "offload", "^empty offload", "^quartile 1 floor", "^quartile 3 floor",
+                "floor", where=(("offload", "^HAM"),))), "values")),
     ("1/fig9",),
     "No Vector Engine is here. VEO's and the DMA engine's latencies are the paper's, waited for by the emulated link. libveo is "
     "HAM's own: its helper is a process of this machine, so that a native call costs about a hundredth of the paper's.", PARTLY_EMULATED)
@@ -112,13 +113,14 @@ VEO_TESTS = Experiment(
     (Plot("This libveo, and AVEO in the paper", "microseconds per call", (
         *(Series(f"Test {number}", "veo", f"^Test {number}$", "#calls", "^us per call", f"^quartile 1 Test {number}$",
                  f"^quartile 3 Test {number}$") for number in (1, 2, 3, 4)),
-        Series("cache line (floor)", "veo", "^floor$", "#calls", "^us per call", role="floor"),
+        Series("cache line (floor)", "veo", "^floor$", "#calls", "^us per call", "^quartile 1 floor", "^quartile 3 floor", "floor"),
         *(Series(f"AVEO, Test {number}", "paper:2/tests", f"^AVEO Test {number} us", "calls", role="paper") for number in (1, 2))),
           x_label="calls"),
      Plot("The same tests with HAM's own calls", "nanoseconds per call", (
          *(Series(name, "rate", f"^{name}$", "calls", "nanoseconds per call", f"^quartile 1 {name}$", f"^quartile 3 {name}$")
            for name in ("Test 1", "Test 2", "Test 3", "Test 4", "batch")),
-         Series("cache line (floor)", "rate", "^floor$", "calls", "nanoseconds per call", role="floor")), x_label="calls"),
+         Series("cache line (floor)", "rate", "^floor$", "calls", "nanoseconds per call", "^quartile 1 floor", "^quartile 3 floor", "floor")),
+          x_label="calls"),
      Plot("Transfer of 1 byte", "microseconds", tuple(
          Series(f"{verb}, {name}", source, f"^{verb}$" if role == "ours" else f"^{name} us", x, table,
                 *((f"^quartile 1 {verb}$", f"^quartile 3 {verb}$") if role == "ours" else ("", "")), role, where=((x, expression),))
@@ -144,12 +146,15 @@ FIG5 = Experiment(
          *(Series(label, "openmp", "^ns$", "offload", "^empty offload", "^quartile 1 ns", "^quartile 3 ns", role,
                   where=(("offload", expression),)) for label, expression, role in (
              ("HAM, another process", "^HAM", "ours"), ("OpenMP target, same process", "^OpenMP", "peer"))),
-         Series("cache line (floor)", "openmp", "^floor ns", "offload", "^empty offload", role="floor", where=(("offload", "^HAM"),))),
+         Series("cache line (floor)", "openmp", "^floor ns", "offload", "^empty offload", "^quartile 1 floor", "^quartile 3 floor", "floor",
+                where=(("offload", "^HAM"),))),
           "values", log_y=False),
      Plot("Framework's part of an empty offload (Table 1)", "% of the offload", (
          Series("paper 3", "paper:3/table1", "^of the offload %", "offload", role="paper"),
          *(Series(label, source, "^% of the offload$", "offload over", "^the framework", "^% of the offload: quartiles") for label, source in
-           (("HAM here, shm", "latency"), ("HAM here, Open MPI", "mpi-openmpi"), ("HAM here, MPICH", "mpi-mpich")))),
+           (("HAM here, shm", "latency"), ("HAM here, Open MPI", "mpi-openmpi"), ("HAM here, MPICH", "mpi-mpich"))),
+         Series("OpenMP target here", "openmp", "^% of the offload$", "offload over", "^the framework", "^% of the offload: quartiles", role="peer",
+                where=(("offload over", "^OpenMP"),))),
           "bars", log_y=False),
      *(Plot(f"Empty offload and its floor, {name}", "nanoseconds", (
          Series("HAM", source, "^HAM$", "what", "^floor", "^quartile 1", "^quartile 3", where=(("what", "empty"),)),
@@ -157,7 +162,8 @@ FIG5 = Experiment(
                 where=(("what", "empty"),))),
             "values", log_y=False) for name, source in (("Open MPI", "mpi-openmpi"), ("MPICH", "mpi-mpich")))),
     ("3/fig5", "3/table1"),
-    "LEO ended with the Xeon Phi. The target directive of OpenMP, its heir, runs here with LLVM's plug-in for the host.")
+    "LEO ended with the Xeon Phi. The target directive of OpenMP, its heir, runs here with LLVM's plug-in for the host: its medium is a call "
+    "of a function in the same process.", tables=(framework.table,))
 
 FIG6 = Experiment(
     "fig6", "Paper 3, Fig. 6: bandwidth of transfers beside raw MPI",
@@ -195,13 +201,22 @@ STREAM = Experiment(
     ("4/fig5", "4/fig6", "4/table2"), "Targets are processes of this machine and share its memory.")
 
 HIMENO = Experiment(
-    "himeno", "Paper 4, Fig. 7 and 8: Himeno over targets", "The Jacobi kernel on 1 to n targets that exchange halos, checked.",
+    "himeno", "Paper 4, Fig. 7 and 8: Himeno over targets",
+    "The Jacobi kernel on 1 to n targets that exchange halos, checked, in turns with one thread of the host, and with as many threads of one "
+    "process on the targets' cores and with their partition. Against one thread the ratio is the speed-up, which the memory limits; against as "
+    "many threads it is what calls and halos between processes cost: the bar. Of one target the bar is one thread of the host.",
     ("himeno",),
     (Plot("Himeno over targets", "Gflop/s", (
         Series("targets", "himeno", "^performance", "targets", "^Himeno", "^lower quartile", "^upper quartile", scale=1e-3),
-        Series("one thread of the host", "himeno", "^one thread", "targets", "^Himeno", "^lower quartile, one", "^upper quartile, one", "floor",
+        Series("as many threads of one process (floor)", "himeno", "^as many threads", "targets", "^Himeno", "^lower quartile, as many",
+               "^upper quartile, as many", "floor", 1e-3),
+        Series("one thread of the host", "himeno", "^one thread", "targets", "^Himeno", "^lower quartile, one", "^upper quartile, one", "peer",
                1e-3)),
-          x_label="targets", log_x=False, log_y=False),),
+          x_label="targets", log_x=False, log_y=False),
+     Plot("Himeno on targets against threads", "ratio of the speeds", tuple(
+         Series(label, "himeno", f"^{column}$", "targets", "^Himeno", f"^{column}: quartiles", role=role) for label, column, role in (
+             ("targets / as many threads (the bar, from two on)", "targets / as many threads", "ours"),
+             ("targets / one thread (speed-up)", "targets / one thread", "ours"))), x_label="targets", log_x=False, log_y=False)),
     ("4/fig7", "4/fig8"), "The grid is of size M, not XL, so that it fits into the time of this evaluation. The residual is the "
     "benchmark's gosa, added up in double precision plane by plane; the benchmark adds all points in one float.")
 
@@ -213,11 +228,12 @@ ROOFLINE = Experiment(
         Series("double precision", "gemm", "^measured peak", "targets", role="peak", where=(("product", "^DGE"),), most="targets"),
         Series("single precision", "gemm", "^measured peak", "targets", role="peak", where=(("product", "^SGE"),), most="targets"),
         Series("Triad", "stream", "^bandwidth", "targets", "STREAM", role="bandwidth", where=(("kernel", "Triad"),), most="targets"),
-        Series("DGEMM", "gemm", "^performance", "B/F", where=(("product", "^DGE"),), inverse_x=True, most="targets"),
-        Series("SGEMM (single precision)", "gemm", "^performance", "B/F", where=(("product", "^SGE"),), inverse_x=True, most="targets"),
-        Series("STREAM Triad", "stream", "^performance", "B/F", "STREAM", where=(("kernel", "Triad"),), inverse_x=True, most="targets"),
-        Series("Himeno (single precision; each plane read once)", "himeno", "^performance", "^minimum B/F", "^Himeno", scale=1e-3,
-               inverse_x=True, most="targets")), "roofline", "flop per byte"),),
+        *(Series(label, "gemm", "^performance", "B/F", "", "^lower quartile \\(", "^upper quartile \\(", where=(("product", f"^{name}"),),
+                 inverse_x=True, most="targets") for label, name in (("DGEMM", "DGE"), ("SGEMM (single precision)", "SGE"))),
+        Series("STREAM Triad", "stream", "^performance \\(GFLOP/s\\)$", "B/F", "STREAM", "^performance.*quartiles$",
+               where=(("kernel", "Triad"),), inverse_x=True, most="targets"),
+        Series("Himeno (single precision; each plane read once)", "himeno", "^performance", "^minimum B/F", "^Himeno", "^lower quartile \\(",
+               "^upper quartile \\(", scale=1e-3, inverse_x=True, most="targets")), "roofline", "flop per byte"),),
     ("4/fig10", "4/table5"), "The kernels of Tohoku University are not public. Actual bytes per flop need hardware counters: in their "
     "place are the fewest bytes that have to pass the memory, and where they do not decide, the table has both classes. The code B/F of GEMM "
     "is not known: the paper counts the memory operations of the object code, and OpenBLAS chooses its kernel when it runs. What a virtual "
@@ -276,7 +292,7 @@ KERNELS = Experiment(
             one for label in ("Kernel_call", "Kernel_call_multiple") for one in (
                 Series(label, source, f"^{label} us$", "kernels", "^calls without the spawn", f"^{label}: quartiles us"),
                 Series(f"{label}: bare MPI_Send (floor)", source, f"^{label}: floor us$", "kernels", "^calls without the spawn",
-                       role="floor"))), x_label="kernels"))),
+                       f"^{label}: quartiles of the floor us", role="floor"))), x_label="kernels"))),
     ("5/fig3", "5/fig4"), "The paper's parents and children had nodes of their own; here they share this machine.")
 
 HEAT = Experiment(
@@ -284,7 +300,8 @@ HEAT = Experiment(
     "The heat example with as many children as parents, and with twice as many, as in the paper's two configurations.", ("heat",),
     (Plot("Whole run of the heat example", "seconds", (
         Series("heat, parents:children", "heat", "median s", "parents:children", "", "quartile 1 s", "quartile 3 s"),
-        Series("mpirun of an empty program (floor)", "heat", "floor s", "parents:children", role="floor")), "bars", log_y=False),),
+        Series("mpirun of an empty program (floor)", "heat", "floor s", "parents:children", "", "quartile 1 floor s", "quartile 3 floor s",
+               "floor")), "bars", log_y=False),),
     ("5/ratio",), "Few processes, because all of them share this machine.")
 
 CG = Experiment(
@@ -295,7 +312,8 @@ CG = Experiment(
                where=(("solver", f"^{name}$"),)) for name in ("HAM", "Open MPI", "MPICH", "OpenMP")),
           x_label="targets, ranks or threads", log_x=False, log_y=False),
      Plot("Speed-up over workers", "times one worker", tuple(
-         Series(name, "cg", "^speed-up", "workers", role="ours" if name == "HAM" else "peer", where=(("solver", f"^{name}$"),))
+         Series(name, "cg", "^speed-up over", "workers", "", "^speed-up: quartiles", role="ours" if name == "HAM" else "peer",
+                where=(("solver", f"^{name}$"),))
          for name in ("HAM", "Open MPI", "MPICH", "OpenMP")), x_label="targets, ranks or threads", log_x=False, log_y=False)))
 
 SHALLOW_WATER = Experiment(
@@ -372,7 +390,7 @@ GRAPHS = Experiment(
     (Plot("Replays, and the calls that they stand for", "microseconds", tuple(
         Series(label, "graphs", column, "graph", "^replays", low, high, role) for label, column, low, high, role in (
             ("replay", "^time per replay us", "^quartile 1 time", "^quartile 3 time", "ours"),
-            ("calls one by one (of the first: one)", "^floor us", "", "", "peer"))), "bars"),),
+            ("calls one by one (of the first: one)", "^floor us", "^quartile 1 floor", "^quartile 3 floor", "peer"))), "bars"),),
     differs="With fewer than three cores both targets of the second graph share one.")
 
 EXPERIMENTS = (FIG9, FIG10, TABLE4, PLACEMENT, VEO_TESTS, FIG5, FIG6, GEMM, STREAM, HIMENO, ROOFLINE, MODELS, SYSTEM_CALLS, KERNELS, HEAT,

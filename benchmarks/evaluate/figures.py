@@ -210,8 +210,8 @@ def _roofline(axes, plot, all_points):
         axes.plot([left, peak / bandwidth, right], [left * bandwidth, peak, peak], color=INK, linewidth=1.2, linestyle=line,
                   label=label)
     for index, points in enumerate(kernels):
-        axes.plot(points.x, points.y, linestyle="none", marker=MARKERS[index % len(MARKERS)], markersize=6,
-                  color=SERIES[index % len(SERIES)], label=points.label)
+        axes.errorbar(points.x, points.y, yerr=_spread(points), linestyle="none", marker=MARKERS[index % len(MARKERS)], markersize=6,
+                      color=SERIES[index % len(SERIES)], label=points.label, elinewidth=0.8, capsize=2)
     axes.set_xscale("log")
     axes.set_yscale("log")
     _finish_number_axis(axes.xaxis, True, axes.get_xlim())

@@ -21,6 +21,21 @@ def timed(argv, timeout_s):
     return time.monotonic() - begin, outcome
 
 
+def quartiles(values):
+    """Lower quartile, median, upper quartile."""
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+
+
+def row_of(setting, times, floors):
+    """times and floors: of the same rounds."""
+    low, median, high = quartiles(times)
+    floor_low, floor, floor_high = quartiles(floors)
+    ratio_low, ratio, ratio_high = quartiles([time / floor for time, floor in zip(times, floors)])
+    return {"parents:children": setting, "median s": median, "quartile 1 s": low, "quartile 3 s": high, "floor s": floor,
+            "quartile 1 floor s": floor_low, "quartile 3 floor s": floor_high, "ratio": ratio, "quartiles": [ratio_low, ratio_high],
+            "runs": len(times)}
+
+
 def measured(programs, launcher, rounds, timeout_s):
     """One row for each setting, and what has gone wrong; the program and its floor take turns."""
     rows, problems = [], []
@@ -28,17 +43,16 @@ def measured(programs, launcher, rounds, timeout_s):
         start = [launcher, "-n", str(parents)]
         times, floors = [], []
         for _ in range(rounds):
-            floors.append(timed([*start, "/bin/true"], timeout_s)[0])
+            floor = timed([*start, "/bin/true"], timeout_s)[0]
             seconds, outcome = timed([*start, os.path.join(programs, "heat"), os.path.join(programs, "heat_kernels"), str(children)],
                                      timeout_s)
             if outcome.problem or EXPECTED not in outcome.output:
                 problems.append(f"{parents}:{children} {outcome.problem or 'printed another result'}")
             else:
                 times.append(seconds)
+                floors.append(floor)
         if times:
-            quartiles = statistics.quantiles(times, n=4, method="inclusive") if len(times) > 1 else times * 3
-            rows.append({"parents:children": f"{parents}:{children}", "median s": quartiles[1], "quartile 1 s": quartiles[0],
-                         "quartile 3 s": quartiles[2], "floor s": statistics.median(floors), "runs": len(times)})
+            rows.append(row_of(f"{parents}:{children}", times, floors))
     return rows, problems
 
 
@@ -61,7 +75,7 @@ def main(texts):
         print(json.dumps(report))
     else:
         for row in rows:
-            print("  ".join(f"{name} {value if isinstance(value, str) else round(value, 3)}" for name, value in row.items()))
+            print("  ".join(f"{name} {round(value, 3) if isinstance(value, float) else value}" for name, value in row.items()))
         print("\n".join([*report["remarks"], f"runs that failed: {len(problems)}"]))
     return 0 if rows else 1
 

@@ -29,7 +29,7 @@ def largest(rows, column):
     return [row for row in rows if most is not None and results.number(row.get(name)) == most]
 
 
-def _quartiles(row, low, high):
+def quartiles(row, low, high):
     """The two of a row, from two columns or from one that has both as a pair or as "1.2..3.4"; None if they are not there."""
     if low != high:
         found = [results.number(row.get(low)), results.number(row.get(high))]
@@ -72,7 +72,7 @@ def of(series, found):
         points.x.append(row[x_name] if x is None else 1 / x if series.inverse_x else x)
         points.y.append(shown(row, y))
         if points.low is not None:
-            ends = sorted(shown(row, value) for value in _quartiles(row, low, high) or (y, y))
+            ends = sorted(shown(row, value) for value in quartiles(row, low, high) or (y, y))
             points.low.append(ends[0])
             points.high.append(ends[1])
     return points if points.y else None

@@ -25,7 +25,7 @@ def parse(text):
 
 
 def _kernel_starts(document):
-    """Fig. 3: rows in seconds. Quartiles are those of a spawn, beside which what a call adds is nothing."""
+    """Fig. 3: rows in seconds. Quartiles of a spawn and calls are the sums of both."""
     spawn_s = document["spawn_us"] / 1e6
     quartiles_s = [one / 1e6 for one in document["spawn_us_quartiles"]]
     rows = []
@@ -35,9 +35,8 @@ def _kernel_starts(document):
                  "a spawn each: quartiles s": [one / 1e6 for one in row["spawn_each_us_quartiles"]],
                  "a spawn each, extrapolated s": None if measured else each_s}
         for key, name in (("call_us", "one spawn and Kernel_call"), ("call_multiple_us", "one spawn and Kernel_call_multiple")):
-            calls_s = row[key] / 1e6
-            cells[f"{name} s"] = spawn_s + calls_s
-            cells[f"{name}: quartiles s"] = [one + calls_s for one in quartiles_s]
+            cells[f"{name} s"] = spawn_s + row[key] / 1e6
+            cells[f"{name}: quartiles s"] = [one + call_us / 1e6 for one, call_us in zip(quartiles_s, row[f"{key}_quartiles"])]
         rows.append(cells)
     if all(row["a spawn each, extrapolated s"] is None for row in rows):
         for row in rows:
@@ -51,7 +50,8 @@ def _kernel_calls(document, run=""):
     for row in document["rows"]:
         cells = {"kernels": row["kernels"]}
         for key, name in ((f"call{run}_us", "Kernel_call"), (f"call_multiple{run}_us", "Kernel_call_multiple")):
-            for column, field in ((" us", ""), (": quartiles us", "_quartiles"), (": floor us", "_floor"), (": ratio", "_floor_ratio"),
+            for column, field in ((" us", ""), (": quartiles us", "_quartiles"), (": floor us", "_floor"),
+                                  (": quartiles of the floor us", "_floor_quartiles"), (": ratio", "_floor_ratio"),
                                   (": quartiles of the ratio", "_floor_ratio_quartiles")):
                 cells[name + column] = row[key + field]
         rows.append(cells)
@@ -70,7 +70,7 @@ def _kernels(document):
                "polls and gives its core away, as the library does, because MPI_Recv spins"]
     return {"name": "kernels", "bars": document["bars"], "remarks": remarks, "tables": [
         {"title": f"start of kernels; {processes}; a spawn each: the sum of as many spawns, once, and as its quartiles those {of_spawns}, times "
-                  f"the number of kernels; one spawn and calls: the median {of_spawns} and that of {document['repetitions']} calls",
+                  f"the number of kernels; one spawn and calls: the medians and quartiles {of_spawns} and of {document['repetitions']} calls, added",
          "rows": _kernel_starts(document)},
         {"title": f"calls without the spawn; {setting}; floor: MPI_Send of the same bytes", "rows": _kernel_calls(document)},
         {"title": f"until all kernels have run, without the spawn; {setting}; floor: MPI_Send and MPI_Recv of the same bytes",
@@ -174,6 +174,7 @@ def columns(rows):
 
 def header(column):
     """The head of a column as it is shown: quartiles follow what they are of."""
+    column = re.sub(r"^(lower|upper) quartile\b.*", lambda match: "q1" if match.group(1) == "lower" else "q3", column)
     return re.sub(r"^quartile ([13])\b.*", r"q\1", column)
 
 

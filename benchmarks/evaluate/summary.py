@@ -38,6 +38,8 @@ def _rows(of):
     yield ("paper 4, Fig. 5: STREAM Triad on targets / on as many threads of one process, for 1, 2, ... targets", None,
            [results.number(bar["value"]) for report in of("stream") for bar in report["bars"] if bar["name"].startswith("Triad on")])
     yield "paper 4, Fig. 7: Himeno on one target / on one thread of the host", None, [_bar(of("himeno"), "one target / one thread")]
+    yield ("paper 4, Fig. 8: Himeno on 2, 3, ... targets / on as many threads of one process", None,
+           [results.number(bar["value"]) for report in of("himeno") for bar in report["bars"] if "as many threads" in bar["name"]])
     yield ("conjugate gradients: HAM on 2 targets / 2 ranks of Open MPI; of MPICH", None,
            [_bar(of("cg"), f"HAM, 2 targets / {mpi}") for mpi in ("Open MPI", "MPICH")])
     yield ("conjugate gradients as a recorded graph / as a loop of the host, 1 target", None,

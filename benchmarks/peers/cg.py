@@ -117,13 +117,14 @@ def ratios(over, under):
 def row_of(one, all_of_them):
     first = next(other for other in all_of_them if other.kind == one.kind and other.workers == 1)
     row = {"solver": one.kind, "workers": one.workers, "time per iteration: us": None, "quartiles: us": None,
-           "speed-up over 1 worker": None, "HAM / this": None, "HAM / this: quartiles": None, "iterations": one.iterations, "residual": one.residual,
+           "speed-up over 1 worker": None, "speed-up: quartiles": None, "HAM / this": None, "HAM / this: quartiles": None, "iterations": one.iterations, "residual": one.residual,
            "rounds": len(one.times), "remark": one.problem or ""}
     if one.times:
         times = list(one.times.values())
         row["time per iteration: us"], row["quartiles: us"] = report.quartiles(times)[1], report.quartile_text(times)
         if ratios(first, one):
             row["speed-up over 1 worker"] = report.quartiles(ratios(first, one))[1]
+            row["speed-up: quartiles"] = report.quartile_text(ratios(first, one))
         ham = next(other for other in all_of_them if other.kind == "HAM" and other.workers == one.workers)
         if ratios(ham, one):
             row["HAM / this"] = report.quartiles(ratios(ham, one))[1]

@@ -3,6 +3,7 @@
 
 #include "copy_floor.hpp"
 #include "sizes.hpp"
+#include "spread.hpp"
 
 #include <array>
 #include <cstddef>
@@ -48,8 +49,10 @@ void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& f
     times.columns.insert(times.columns.end(), {std::string(verb) + " ratio", std::string(verb) + " ratio: quartiles"});
   }
   add_median_columns(times.columns, "memcpy", "us");
-  table speeds{
-      "GB/s", {"size", "bytes", "put", "get", "copy", "memcpy", "put/memcpy", "get/memcpy", "copy/memcpy"}, {}};
+  table speeds{"GB/s", {"size", "bytes"}, {}};
+  for (const char* name : {"put", "get", "copy", "memcpy", "put/memcpy", "get/memcpy", "copy/memcpy"}) {
+    add_spread_columns(speeds.columns, name);
+  }
   for (std::size_t s = 0; s < sizes.size(); ++s) {
     const auto bytes = static_cast<double>(sizes[s]);
     auto& time_row = times.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
@@ -61,8 +64,8 @@ void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& f
       add_median(time_row, one, 1e3, 3);
       time_row.emplace_back(one.median_of_ratios, 2);
       time_row.push_back(quartiles_of_ratio(one));
-      speed_row.emplace_back(bytes / one.measured, 3);
-      parts.emplace_back(1 / one.median_of_ratios, 3);
+      add_rate(speed_row, bytes, found[s][verb].measured, 3);
+      add_part(parts, one, 3);
       floor.insert(floor.end(), found[s][verb].floor.begin(), found[s][verb].floor.end());
       if (sizes[s] == judged_bytes && verb < 2) {
         result.bars.push_back({std::string(verbs[verb]) + " of 64 MiB, part of memcpy's bandwidth",
@@ -70,8 +73,7 @@ void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& f
       }
     }
     add_median(time_row, floor, 1e3, 3);
-    const double floor_ns = median(std::move(floor));
-    speed_row.emplace_back(bytes / floor_ns, 3);
+    add_rate(speed_row, bytes, floor, 3);
     speed_row.insert(speed_row.end(), parts.begin(), parts.end());
   }
   result.tables = {std::move(times), std::move(speeds)};

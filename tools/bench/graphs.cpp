@@ -4,6 +4,7 @@
 #include "allocations.hpp"
 #include "chain_targets.hpp"
 #include "conjugate_gradients.hpp"
+#include "spread.hpp"
 
 #include <ham/offload/graph.hpp>
 
@@ -63,7 +64,10 @@ void add_row(table& to, const contest& what, report& result) {
   auto& row = to.rows.emplace_back();
   row.emplace_back(what.name);
   add_median(row, cost, 1000, 3);
-  row.insert(row.end(), {{what.floor}, {cost.floor / 1000, 3}, {cost.median_of_ratios, 3}, {what.allocations, 2}});
+  row.emplace_back(what.floor);
+  add_floor(row, cost, 1000, 3);
+  add_ratio(row, cost, 3);
+  row.emplace_back(what.allocations, 2);
   if (what.limit == 0) return;
   result.bars.push_back(
       {what.name + " / " + what.floor, cost.median_of_ratios, bar::direction::at_most, what.limit, ""});
@@ -189,7 +193,10 @@ report run_graphs(const settings& how) {
   report result{"graphs", {}, {}, {}};
   table found{"replays of recorded graphs; floor: the same calls, one by one", {"graph"}, {}};
   add_median_columns(found.columns, "time per replay", "us");
-  found.columns.insert(found.columns.end(), {"floor", "floor us", "ratio", "allocations"});
+  found.columns.emplace_back("floor");
+  add_median_columns(found.columns, "floor", "us");
+  add_spread_columns(found.columns, "ratio");
+  found.columns.emplace_back("allocations");
   double max_allocations = 0;
   for (contest& one : contests) {
     one.allocations = allocations_per_call(targets, how.repetitions, one.group == few ? 5 : 200, one.by_graph);

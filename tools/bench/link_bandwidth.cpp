@@ -2,6 +2,7 @@
 #include "benchmarks.hpp"
 #include "paper_link.hpp"
 #include "sizes.hpp"
+#include "spread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -135,8 +136,8 @@ struct method {
   std::optional<std::array<double, 2>> paper_gib_s;  ///< maximum of Table IV, if it has this method
   std::array<std::vector<paired_rounds>, 2> found;
 
-  [[nodiscard]] double floor_ns(std::size_t direction, std::size_t at) const {
-    return found[direction][at].compared().floor;
+  [[nodiscard]] const std::vector<double>& floor_ns(std::size_t direction, std::size_t at) const {
+    return found[direction][at].floor;
   }
 };
 
@@ -168,18 +169,18 @@ table speeds_of(std::size_t direction, const std::vector<std::size_t>& sizes, co
       std::string("emulated link, ") + directions[direction] + ", GiB/s (paper 1, Fig. 10)", {"size", "bytes"}, {}};
   for (const method& one : methods) {
     if (std::find(speeds.columns.begin(), speeds.columns.end(), one.bare) == speeds.columns.end()) {
-      speeds.columns.emplace_back(one.bare);
+      add_spread_columns(speeds.columns, one.bare);
     }
-    speeds.columns.emplace_back(one.name);
+    add_spread_columns(speeds.columns, one.name);
   }
   for (std::size_t s = 0; s < sizes.size(); ++s) {
     auto& row = speeds.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
     std::string bare;
     for (const method& one : methods) {
-      const comparison found = one.found[direction][s].compared();
-      if (bare != one.bare) row.emplace_back(gib_per_s(sizes[s], found.floor), 5);
+      const paired_rounds& found = one.found[direction][s];
+      if (bare != one.bare) add_rate(row, gib_per_s(sizes[s], 1), found.floor, 5);
       bare = one.bare;
-      row.emplace_back(gib_per_s(sizes[s], found.measured), 5);
+      add_rate(row, gib_per_s(sizes[s], 1), found.measured, 5);
     }
   }
   return speeds;
@@ -190,14 +191,14 @@ table times_of(std::size_t direction, const std::vector<std::size_t>& sizes, con
               {"size", "bytes"},
               {}};
   add_median_columns(times.columns, "", "us");
-  times.columns.emplace_back("GiB/s");
+  add_spread_columns(times.columns, "GiB/s");
   add_median_columns(times.columns, "floor", "us");
   times.columns.insert(times.columns.end(), {"ratio", "quartiles"});
   for (std::size_t s = 0; s < sizes.size(); ++s) {
     const comparison one = of.found[direction][s].compared();
     auto& row = times.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
     add_median(row, one, 1e3, 2);
-    row.emplace_back(gib_per_s(sizes[s], one.measured), 5);
+    add_rate(row, gib_per_s(sizes[s], 1), of.found[direction][s].measured, 5);
     add_floor(row, one, 1e3, 2);
     row.insert(row.end(), {{one.median_of_ratios, 3}, quartiles_of_ratio(one)});
   }
@@ -264,13 +265,13 @@ void add_words(report& to, const word_accesses& found) {
   table bare{"emulated link, word by word: SHM to the host, LHM to the target; bare accesses", {"size", "bytes"}, {}};
   for (const char* name : {"LHM", "SHM"}) {
     add_median_columns(bare.columns, name, "us");
-    bare.columns.emplace_back(std::string(name) + " GiB/s");
+    add_spread_columns(bare.columns, std::string(name) + " GiB/s");
   }
   for (std::size_t s = 0; s < found.sizes.size(); ++s) {
     auto& row = bare.rows.emplace_back(std::vector<cell>{size_text(found.sizes[s]), count(found.sizes[s])});
     for (std::size_t direction = 0; direction < directions.size(); ++direction) {
       add_median(row, found.bare_ns[direction][s], 1e3, 2);
-      row.emplace_back(gib_per_s(found.sizes[s], median(found.bare_ns[direction][s])), 5);
+      add_rate(row, gib_per_s(found.sizes[s], 1), found.bare_ns[direction][s], 5);
     }
   }
   to.tables.push_back(std::move(bare));
@@ -278,7 +279,7 @@ void add_words(report& to, const word_accesses& found) {
                {"size", "bytes"},
                {}};
   add_median_columns(stored.columns, "", "us");
-  stored.columns.emplace_back("GiB/s");
+  add_spread_columns(stored.columns, "GiB/s");
   add_median_columns(stored.columns, "floor", "us");
   stored.columns.insert(stored.columns.end(), {"ratio", "quartiles"});
   for (std::size_t s = 0; s < found.stored_sizes.size(); ++s) {
@@ -286,7 +287,7 @@ void add_words(report& to, const word_accesses& found) {
     auto& row =
         stored.rows.emplace_back(std::vector<cell>{size_text(found.stored_sizes[s]), count(found.stored_sizes[s])});
     add_median(row, one, 1e3, 2);
-    row.emplace_back(gib_per_s(found.stored_sizes[s], one.measured), 5);
+    add_rate(row, gib_per_s(found.stored_sizes[s], 1), found.stored[s].measured, 5);
     add_floor(row, one, 1e3, 2);
     row.insert(row.end(), {{one.median_of_ratios, 3}, quartiles_of_ratio(one)});
   }
@@ -338,12 +339,23 @@ std::string faster_up_to(const word_accesses& words, std::size_t direction, Othe
   return largest;
 }
 
+/// A row with `over` / `under`, which were not measured in turns; or by how many per cent that is more than 1.
+std::vector<cell> ratio_row(const std::string& name, const char* paper, const std::vector<double>& over,
+                            const std::vector<double>& under, bool as_percent = false) {
+  const auto shown = [as_percent](double ratio) { return as_percent ? 100 * (ratio - 1) : ratio; };
+  const auto at = [&](double q) { return shown(quantile(over, q) / quantile(under, 1 - q)); };
+  const int digits = as_percent ? 1 : 2;
+  return {name, paper, {at(0.5), digits}, {range{at(0.25), at(0.75)}, digits}};
+}
+
 /// The ratios that the paper's text gives of Fig. 10, whose curves it does not: of the bare accesses here.
 table ratios_of(const std::vector<std::size_t>& sizes, const method& veo, const method& dma,
                 const word_accesses& words) {
-  table ratios{"emulated link, ratios of Fig. 10 (paper 1, Section V-B); here: of medians of the bare accesses",
-               {"ratio", "paper", "here"},
-               {}};
+  table ratios{
+      "emulated link, ratios of Fig. 10 (paper 1, Section V-B); here: of medians of the bare accesses, and the "
+      "widest that the quartiles of both allow",
+      {"ratio", "paper", "here", "here: quartiles"},
+      {}};
   const auto index = [&](std::size_t bytes) {
     return static_cast<std::size_t>(std::find(sizes.begin(), sizes.end(), bytes) - sizes.begin());
   };
@@ -352,31 +364,31 @@ table ratios_of(const std::vector<std::size_t>& sizes, const method& veo, const 
   constexpr std::array<const char*, 2> small{"24", "up to 35"};
   constexpr std::array<const char*, 2> large{"at least 7", "7"};
   for (const std::size_t direction : {to_target, to_host}) {
-    const auto times = [&](std::size_t at) { return veo.floor_ns(direction, at) / dma.floor_ns(direction, at); };
-    ratios.rows.push_back(
-        {ways[direction] + size_text(sizes.front()) + ", user DMA / VEO", small[direction], {times(0), 1}});
-    ratios.rows.push_back({ways[direction] + size_text(sizes.back()) + ", user DMA beyond VEO, %",
-                           large[direction],
-                           {100 * (times(sizes.size() - 1) - 1), 1}});
+    const auto row = [&](const std::string& name, const char* paper, std::size_t at, bool as_percent) {
+      ratios.rows.push_back(ratio_row(ways[direction] + size_text(sizes[at]) + name, paper, veo.floor_ns(direction, at),
+                                      dma.floor_ns(direction, at), as_percent));
+    };
+    row(", user DMA / VEO", small[direction], 0, false);
+    row(", user DMA beyond VEO, %", large[direction], sizes.size() - 1, true);
   }
-  const auto veo_ns = [&](std::size_t bytes) { return veo.floor_ns(to_host, index(bytes)); };
+  const auto veo_ns = [&](std::size_t bytes) { return median(veo.floor_ns(to_host, index(bytes))); };
   const auto dma_ns = [&](std::size_t direction) {
-    return [&, direction](std::size_t bytes) { return dma.floor_ns(direction, index(bytes)); };
+    return [&, direction](std::size_t bytes) { return median(dma.floor_ns(direction, index(bytes))); };
   };
   for (const auto& [bytes, paper] : {std::pair{std::size_t{8}, "89 % faster"}, {std::size_t{256}, "16 % faster"}}) {
     const auto at = std::find(words.sizes.begin(), words.sizes.end(), bytes);
     if (at == words.sizes.end()) continue;
-    const double shm_ns = median(words.bare_ns[to_host][static_cast<std::size_t>(at - words.sizes.begin())]);
-    ratios.rows.push_back({"to the host: " + size_text(bytes) + ", time of user DMA / time of SHM",
-                           paper,
-                           {dma_ns(to_host)(bytes) / shm_ns, 2}});
+    ratios.rows.push_back(ratio_row("to the host: " + size_text(bytes) + ", time of user DMA / time of SHM", paper,
+                                    dma.floor_ns(to_host, index(bytes)),
+                                    words.bare_ns[to_host][static_cast<std::size_t>(at - words.sizes.begin())]));
   }
   if (!words.sizes.empty()) {
-    ratios.rows.push_back(
-        {"SHM is faster than user DMA up to", "256 B", faster_up_to(words, to_host, dma_ns(to_host))});
-    ratios.rows.push_back({"SHM is faster than VEO read up to", "32 KiB", faster_up_to(words, to_host, veo_ns)});
-    ratios.rows.push_back(
-        {"LHM is faster than user DMA up to", "16 B", faster_up_to(words, to_target, dma_ns(to_target))});
+    const auto size_row = [&](const char* name, const char* paper, const std::string& size) {
+      ratios.rows.push_back({name, paper, size, no_number()});
+    };
+    size_row("SHM is faster than user DMA up to", "256 B", faster_up_to(words, to_host, dma_ns(to_host)));
+    size_row("SHM is faster than VEO read up to", "32 KiB", faster_up_to(words, to_host, veo_ns));
+    size_row("LHM is faster than user DMA up to", "16 B", faster_up_to(words, to_target, dma_ns(to_target)));
   }
   return ratios;
 }

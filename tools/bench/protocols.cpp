@@ -3,6 +3,7 @@
 #include "link_floor.hpp"
 #include "paper_link.hpp"
 #include "phases.hpp"
+#include "spread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,6 +60,7 @@ void add_row(table& to, const std::string& name, const link_cost& cost) {
                      {found.floor_low, 0},
                      {found.floor_high, 0},
                      {found.median_difference, 0},
+                     {range{found.difference_low, found.difference_high}, 0},
                      {found.median_of_ratios, 3},
                      quartiles_of_ratio(found),
                      {cost.round_trip_ns, 0}});
@@ -69,7 +71,7 @@ void compare_both(report& result, const settings& how) {
       "empty offload over the emulated link of paper 1 (1.2 us round trip); floor: the bare exchange over the same "
       "link",
       {"protocol", "HAM ns", "quartile 1 HAM ns", "quartile 3 HAM ns", "floor ns", "quartile 1 floor ns",
-       "quartile 3 floor ns", "over floor ns", "ratio", "quartiles", "link round trip ns"},
+       "quartile 3 floor ns", "over floor ns", "over floor ns: quartiles", "ratio", "quartiles", "link round trip ns"},
       {}};
   const link_cost target = measure(how, target_initiated, how.repetitions);
   add_row(costs, "target-initiated (Fig. 8)", target);
@@ -89,17 +91,19 @@ comparison figure_9(report& result, const settings& how) {
       {}};
   add_median_columns(ratios.columns, "here", "us");
   add_median_columns(ratios.columns, "floor", "us");
-  ratios.columns.insert(ratios.columns.end(), {"paper: of native", "here: of native"});
+  ratios.columns.emplace_back("paper: of native");
+  add_spread_columns(ratios.columns, "here: of native");
   const auto row = [&](const char* name, double paper, const comparison& here) {
     auto& cells = ratios.rows.emplace_back(std::vector<cell>{name, {paper, 1}});
     add_median(cells, here, 1000, 2);
     add_floor(cells, here, 1000, 2);
-    cells.insert(cells.end(), {{paper / native_us, 3}, {here.measured / 1000 / native_us, 3}});
+    cells.emplace_back(paper / native_us, 3);
+    add_scaled(cells, 1e-3 / native_us, here.measured, {here.measured_low, here.measured_high}, 3);
   };
   auto& native = ratios.rows.emplace_back(std::vector<cell>{"VEO, native call (not measured)", {native_us, 1}});
   native.insert(native.end(), 6, no_number());
   native.emplace_back(1.0, 3);
-  native.push_back(no_number());
+  native.insert(native.end(), 2, no_number());
   row("HAM over VEO, host-initiated", paper_veo * paper_dma_us, veo);
   row("HAM over DMA, target-initiated", paper_dma_us, dma);
   result.tables.push_back(std::move(ratios));
@@ -132,7 +136,8 @@ int order(const comparison& left, const comparison& right) {
 void sweep_latencies(report& result, const settings& how) {
   table sweep{"both protocols over one and the same emulated link with posted writes", {"read us", "write us"}, {}};
   for (const char* name : {"target-initiated", "host-initiated"}) add_median_columns(sweep.columns, name, "us");
-  sweep.columns.insert(sweep.columns.end(), {"target / host", "wins"});
+  add_spread_columns(sweep.columns, "target / host");
+  sweep.columns.emplace_back("wins");
   for (const std::int64_t read : {600, 1200, 2400, 4800, 9600}) {
     for (const std::int64_t quarters : {1, 2, 4}) {
       const std::int64_t write = read * quarters / 4;
@@ -142,7 +147,7 @@ void sweep_latencies(report& result, const settings& how) {
           std::vector<cell>{{static_cast<double>(read) / 1000, 1}, {static_cast<double>(write) / 1000, 2}});
       add_median(row, target, 1000, 2);
       add_median(row, host, 1000, 2);
-      row.emplace_back(target.measured / host.measured, 2);
+      add_quotient(row, target, host, 2);
       constexpr std::array<const char*, 3> winners{"target", "neither", "host"};
       row.emplace_back(winners.at(static_cast<std::size_t>(1 + order(target, host))));
     }
@@ -175,18 +180,18 @@ void sweep_operations(report& result, const settings& how, const comparison& dma
       {"L us"},
       {}};
   add_median_columns(sweep.columns, "HAM", "us");
-  sweep.columns.insert(sweep.columns.end(),
-                       {"L multiples", "of native call", "of DMA protocol", "beats", "within the spread"});
+  for (const char* name : {"L multiples", "of native call", "of DMA protocol"}) add_spread_columns(sweep.columns, name);
+  sweep.columns.insert(sweep.columns.end(), {"beats", "within the spread"});
   for (const std::int64_t latency : {500, 1000, 1500, 2000, 5000, 10'000, 20'000, 50'000, 108'000}) {
     const comparison host = swept(how, {true, false, latency, latency, 0});
     auto& row = sweep.rows.emplace_back(std::vector<cell>{{static_cast<double>(latency) / 1000, 1}});
     add_median(row, host, 1000, 1);
     const verdict found = judged(host, dma);
-    row.insert(row.end(), {{host.measured / static_cast<double>(latency), 2},
-                           {host.measured / 1000 / native_us, 3},
-                           {host.measured / dma.measured, 3},
-                           found.faster_than,
-                           found.within_spread});
+    const range quartiles{host.measured_low, host.measured_high};
+    add_scaled(row, 1 / static_cast<double>(latency), host.measured, quartiles, 2);
+    add_scaled(row, 1e-3 / native_us, host.measured, quartiles, 3);
+    add_quotient(row, host, dma, 3);
+    row.insert(row.end(), {found.faster_than, found.within_spread});
   }
   result.tables.push_back(std::move(sweep));
 }
@@ -200,7 +205,8 @@ report run_protocols(const settings& how) {
   sweep_latencies(result, how);
   sweep_operations(result, how, dma);
   result.remarks.push_back(
-      "sweeps: three rounds of each; one of two wins, or is beaten, only if the quartiles do not overlap");
+      "sweeps: three rounds of each, one link after the other; one of two wins, or is beaten, only if the quartiles do "
+      "not overlap; those of a quotient: the widest that the quartiles of both allow");
   if (!how.cores.distinct()) {
     result.remarks.push_back("one core only: host and target take turns, the ratios say little");
   }

@@ -1,5 +1,6 @@
 // ham-bench rate: the tests of AVEO (paper 2), here with N futures in place of N request ids.
 #include "benchmarks.hpp"
+#include "spread.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -98,9 +99,9 @@ report run_rate(const settings& how) {
   table ratios{"cost of a call / floor", {"calls"}, {}};
   for (const test_case& one : tests) {
     add_median_columns(per_call.columns, one.name, "");
-    for (table* each : {&rates, &ratios}) each->columns.push_back(one.name);
+    for (table* each : {&rates, &ratios}) add_spread_columns(each->columns, one.name);
   }
-  per_call.columns.emplace_back("floor");
+  add_median_columns(per_call.columns, "floor", "");
   report result{"rate", {}, {}, {}};
   for (std::size_t n = 0; n < counts.size(); ++n) {
     auto& cost_row = per_call.rows.emplace_back(std::vector<cell>{count(counts[n])});
@@ -109,10 +110,10 @@ report run_rate(const settings& how) {
     for (std::size_t t = 0; t < tests.size(); ++t) {
       const comparison found = compare(cost[n][t], floor[n]);
       add_median(cost_row, found, 1, 1);
-      rate_row.emplace_back(1e3 / found.measured, 2);
-      ratio_row.emplace_back(found.median_of_ratios, 3);
+      add_rate(rate_row, 1e3, cost[n][t], 2);
+      add_ratio(ratio_row, found, 3);
     }
-    cost_row.emplace_back(median(floor[n]), 1);
+    add_median(cost_row, floor[n], 1, 1);
     if (counts[n] == 1000) {
       result.bars = {
           {"Test 1 with 1000 calls", 1e3 / median(cost[n][0]), bar::direction::at_least, 10, "million/s"},

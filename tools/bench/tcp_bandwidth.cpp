@@ -1,6 +1,7 @@
 // ham-bench bandwidth --transport tcp: transfers of all sizes beside a bare stream of the same bytes.
 #include "benchmarks.hpp"
 #include "sizes.hpp"
+#include "spread.hpp"
 #include "tcp_pair.hpp"
 
 #include <algorithm>
@@ -72,11 +73,11 @@ report run_tcp_bandwidth(const settings& how) {
                 {}};
     for (const char* verb : {"put", "get"}) {
       add_median_columns(times.columns, verb, "us");
-      times.columns.insert(times.columns.end(), {std::string(verb) + " GB/s", std::string(verb) + " ratio",
-                                                 std::string(verb) + " ratio: quartiles"});
+      add_spread_columns(times.columns, std::string(verb) + " GB/s");
+      add_spread_columns(times.columns, std::string(verb) + " ratio");
     }
     add_median_columns(times.columns, "floor", "us");
-    times.columns.emplace_back("floor GB/s");
+    add_spread_columns(times.columns, "floor GB/s");
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       const auto bytes = static_cast<double>(sizes[s]);
       auto& row = times.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
@@ -85,13 +86,11 @@ report run_tcp_bandwidth(const settings& how) {
       for (const paired_rounds* rounds : {&found[s].put, &found[s].get}) {
         const comparison one = rounds->compared();
         add_median(row, one, 1e3, 2);
-        row.emplace_back(bytes / one.measured, 4);
-        row.emplace_back(one.median_of_ratios, 3);
-        row.push_back(quartiles_of_ratio(one));
+        add_rate(row, bytes, rounds->measured, 4);
+        add_ratio(row, one, 3);
       }
       add_median(row, floor, 1e3, 2);
-      const double floor_ns = median(floor);
-      row.emplace_back(bytes / floor_ns, 4);
+      add_rate(row, bytes, floor, 4);
       if (sizes[s] != judged_tcp_bytes || secure) continue;
       result.bars.push_back({"put of 64 MiB in plaintext, part of a bare stream's bandwidth",
                              1 / found[s].put.compared().median_of_ratios, bar::direction::at_least, 0.9, ""});

@@ -19,6 +19,7 @@
 #include "../bench/overlapped_transfers.hpp"
 #include "../bench/report.hpp"
 #include "../bench/sizes.hpp"
+#include "../bench/spread.hpp"
 #include "../bench/timing.hpp"
 #include "../bench/topology.hpp"
 
@@ -190,10 +191,10 @@ report measure_bandwidth(const options& how) {
               {}};
   for (const char* verb : {"put", "get"}) {
     add_median_columns(times.columns, verb, "us");
-    times.columns.push_back(std::string(verb) + " GiB/s");
+    add_spread_columns(times.columns, std::string(verb) + " GiB/s");
     add_median_columns(times.columns, std::string(verb) + " floor", "us");
-    times.columns.insert(times.columns.end(), {std::string(verb) + " floor GiB/s", std::string(verb) + " ratio",
-                                               std::string(verb) + " ratio: quartiles"});
+    add_spread_columns(times.columns, std::string(verb) + " floor GiB/s");
+    add_spread_columns(times.columns, std::string(verb) + " ratio");
   }
   const auto gib_per_s = [](std::size_t bytes, double ns) { return static_cast<double>(bytes) / ns * 1e9 / (1 << 30); };
   for (const std::size_t bytes : sizes) {
@@ -207,9 +208,10 @@ report measure_bandwidth(const options& how) {
         [&] { return transfers(count, [&] { offload::get_sync(there.ptr(), local.data(), bytes); }); });
     for (const comparison* one : {&put, &get}) {
       add_median(row, *one, 1e3, 3);
-      row.emplace_back(gib_per_s(bytes, one->measured), 5);
+      add_rate(row, gib_per_s(bytes, 1), one->measured, {one->measured_low, one->measured_high}, 5);
       add_floor(row, *one, 1e3, 3);
-      row.insert(row.end(), {{gib_per_s(bytes, one->floor), 5}, {one->median_of_ratios, 3}, quartiles_of_ratio(*one)});
+      add_rate(row, gib_per_s(bytes, 1), one->floor, {one->floor_low, one->floor_high}, 5);
+      add_ratio(row, *one, 3);
     }
   }
   return {"bandwidth", {std::move(times)}, {}, {mpi_version()}};

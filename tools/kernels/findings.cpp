@@ -28,8 +28,10 @@ spawn_each spawns_of(int count, const std::vector<double>& spawns_us) {
 void print_fields(const std::string& name, const bench::comparison& of) {
   std::printf("\"%s\": %.3f, \"%s_quartiles\": [%.3f, %.3f], ", name.c_str(), of.measured, name.c_str(),
               of.measured_low, of.measured_high);
-  std::printf("\"%s_floor\": %.3f, \"%s_floor_ratio\": %.3f, \"%s_floor_ratio_quartiles\": [%.3f, %.3f]", name.c_str(),
-              of.floor, name.c_str(), of.median_of_ratios, name.c_str(), of.ratio_low, of.ratio_high);
+  std::printf("\"%s_floor\": %.3f, \"%s_floor_quartiles\": [%.3f, %.3f], ", name.c_str(), of.floor, name.c_str(),
+              of.floor_low, of.floor_high);
+  std::printf("\"%s_floor_ratio\": %.3f, \"%s_floor_ratio_quartiles\": [%.3f, %.3f]", name.c_str(), of.median_of_ratios,
+              name.c_str(), of.ratio_low, of.ratio_high);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include "common/quartiles.hpp"
 
+#include <utility>
+
 namespace app {
 
 const char* to_string(model which) {
@@ -28,8 +30,11 @@ std::string breakdown_title(const std::string& program, const std::string& trans
 }
 
 std::vector<std::string> breakdown_columns() {
-  return {"model",         "transport", "total (ms)", "lower quartile (ms)", "upper quartile (ms)", "computing (ms)",
-          "transfer (ms)", "call (ms)", "I/O (ms)"};
+  std::vector<std::string> columns = joined({"model", "transport"}, quartile_columns("total", "ms"));
+  for (const char* part : {"computing", "transfer", "call", "I/O"}) {
+    columns = joined(std::move(columns), further_quartile_columns(part, "ms"));
+  }
+  return columns;
 }
 
 std::vector<ham::bench::cell> breakdown_row(model which, const std::string& transport,
@@ -42,11 +47,11 @@ std::vector<ham::bench::cell> breakdown_row(model which, const std::string& tran
     call.push_back(1e3 * one.call());
     io.push_back(1e3 * one.io);
   }
-  const auto median = [](const std::vector<double>& values) {
-    return ham::bench::cell(quartiles_of(values).median, 3);
-  };
-  return joined(joined({to_string(which), which == model::local ? "-" : transport}, cells_of(quartiles_of(total), 3)),
-                {median(computing), median(transfer), median(call), median(io)});
+  std::vector<ham::bench::cell> row{to_string(which), which == model::local ? "-" : transport};
+  for (const auto* part : {&total, &computing, &transfer, &call, &io}) {
+    row = joined(std::move(row), cells_of(quartiles_of(*part), 3));
+  }
+  return row;
 }
 
 }  // namespace app

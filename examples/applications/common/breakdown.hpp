@@ -34,7 +34,7 @@ struct breakdown {
                                           const std::string& amount);
 /// Columns of a row of breakdown_row.
 [[nodiscard]] std::vector<std::string> breakdown_columns();
-/// The medians over repetitions, with the quartiles of the total. In milliseconds.
+/// The medians over repetitions, and quartiles. In milliseconds.
 [[nodiscard]] std::vector<ham::bench::cell> breakdown_row(model which, const std::string& transport,
                                                           const std::vector<breakdown>& repetitions);
 

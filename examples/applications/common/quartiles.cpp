@@ -23,4 +23,8 @@ std::vector<ham::bench::cell> cells_of(const quartiles& what, int digits) {
   return {{what.median, digits}, {what.low, digits}, {what.high, digits}};
 }
 
+ham::bench::cell spread_of(const quartiles& what, int digits, double factor) {
+  return {ham::bench::range{factor * what.low, factor * what.high}, digits};
+}
+
 }  // namespace app

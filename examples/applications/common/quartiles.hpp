@@ -23,6 +23,8 @@ struct quartiles {
 /// (UNIT)".
 [[nodiscard]] std::vector<std::string> further_quartile_columns(const std::string& what, const std::string& unit);
 [[nodiscard]] std::vector<ham::bench::cell> cells_of(const quartiles& what, int digits);
+/// The quartiles of a further figure, in the unit that is `factor` times as small: for a column "NAME: quartiles".
+[[nodiscard]] ham::bench::cell spread_of(const quartiles& what, int digits, double factor = 1.0);
 
 /// `first` and then `second`: for rows and columns that are put together.
 template <class Element>

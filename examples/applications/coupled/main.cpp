@@ -130,14 +130,16 @@ app::outcome run(const options& chosen) {
   std::snprintf(title, sizeof title, "Coupled run, %llu steps of about %.3g ms on each side",
                 static_cast<unsigned long long>(chosen.steps), chosen.step_ms);
   table.title = title;
-  table.columns = app::joined(app::joined({"solver on"}, app::quartile_columns("time per step", "us")),
-                              {"more than the faster pair of threads (us)"});
+  table.columns = app::joined(
+      app::joined({"solver on"}, app::quartile_columns("time per step", "us")),
+      {"more than the faster pair of threads (us)", "more than the faster pair of threads (us): quartiles"});
   for (const contestant& one : who) {
     std::vector<double> microseconds;
     for (const double seconds : one.seconds) microseconds.push_back(1e6 * seconds);
-    const double more = 1e6 * bench::compare(one.seconds, threads.seconds).median_difference;
-    table.rows.push_back(
-        app::joined(app::joined({one.name}, app::cells_of(app::quartiles_of(microseconds), 2)), {{more, 2}}));
+    const bench::comparison more = bench::compare(one.seconds, threads.seconds);
+    table.rows.push_back(app::joined(
+        app::joined({one.name}, app::cells_of(app::quartiles_of(microseconds), 2)),
+        {{1e6 * more.median_difference, 2}, {bench::range{1e6 * more.difference_low, 1e6 * more.difference_high}, 2}}));
   }
   report.tables.push_back(std::move(table));
   report.bars.push_back({"overhead per step against the faster pair of threads",

@@ -44,10 +44,18 @@ void add_rows(bench::table& to, std::uint64_t bytes, const std::vector<std::stri
               const std::vector<std::vector<double>>& microseconds) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const app::quartiles time = app::quartiles_of(microseconds[i]);
-    const bench::cell more =
-        i == 0 ? bench::cell("-") : bench::cell(bench::compare(microseconds[i], microseconds[0]).median_difference, 3);
-    to.rows.push_back(app::joined(app::joined({names[i], bench::count(bytes)}, app::cells_of(time, 3)),
-                                  {{1e-3 * static_cast<double>(bytes) / time.median, 3}, more}));
+    const double gigabytes_us = 1e-3 * static_cast<double>(bytes);
+    std::vector<bench::cell> row = app::joined({names[i], bench::count(bytes)}, app::cells_of(time, 3));
+    row.insert(row.end(),
+               {{gigabytes_us / time.median, 3}, {bench::range{gigabytes_us / time.high, gigabytes_us / time.low}, 3}});
+    if (i == 0) {
+      row.insert(row.end(), {"-", "-"});
+    } else {
+      const bench::comparison more = bench::compare(microseconds[i], microseconds[0]);
+      row.insert(row.end(),
+                 {{more.median_difference, 3}, {bench::range{more.difference_low, more.difference_high}, 3}});
+    }
+    to.rows.push_back(std::move(row));
   }
 }
 
@@ -70,7 +78,8 @@ std::uint64_t measure_files(const options& chosen, const std::vector<std::shared
   bench::table table;
   table.title = "System calls on a file in memory of the kernel, one after the other";
   table.columns = app::joined(app::joined({"system call", "bytes"}, app::quartile_columns("time per call", "us")),
-                              {"rate (GB/s)", "more than a local call (us)"});
+                              {"rate (GB/s)", "rate (GB/s): quartiles", "more than a local call (us)",
+                               "more than a local call (us): quartiles"});
   std::uint64_t wrong = 0;
   for (const operation which : {operation::write, operation::read}) {
     std::vector<std::string> names;
@@ -101,7 +110,8 @@ void measure_output(const options& chosen, const std::vector<std::shared_ptr<out
   bench::table table;
   table.title = "Lines that a target prints, given to the host, until the last one is in a file there";
   table.columns = app::joined(app::joined({"output", "bytes"}, app::quartile_columns("time per line", "us")),
-                              {"rate (GB/s)", "more than a local write (us)"});
+                              {"rate (GB/s)", "rate (GB/s): quartiles", "more than a local write (us)",
+                               "more than a local write (us): quartiles"});
   std::vector<std::string> names;
   for (const auto& by : paths) names.push_back(by->output_name());
   const std::uint64_t largest = std::min(chosen.max_bytes, largest_line);

@@ -79,7 +79,7 @@ app::outcome run(const options& chosen) {
   table.columns =
       app::joined(app::joined(app::joined({"product", "targets"}, app::quartile_columns("performance", "GFLOP/s")),
                               app::further_quartile_columns("measured peak", "GFLOP/s")),
-                  {"efficiency (%)", "minimum B/F (bytes/flop)"});
+                  {"efficiency (%)", "efficiency (%): quartiles", "minimum B/F (bytes/flop)"});
   std::string unit;
   double deviation = 0.0;
   for (const precision which : {precision::double_, precision::single_}) {
@@ -91,11 +91,13 @@ app::outcome run(const options& chosen) {
       const app::quartiles rate = app::quartiles_of(all.gflops);
       // A, B and C once each, and 2 n^3 operations.
       const double ratio = 3.0 * (is_double ? 8.0 : 4.0) / (2.0 * static_cast<double>(chosen.size));
-      const double efficiency = bench::compare(all.gflops, all.peaks).median_of_ratios;
+      const bench::comparison efficiency = bench::compare(all.gflops, all.peaks);
       table.rows.push_back(app::joined(
           app::joined(app::joined({is_double ? "DGEMM" : "SGEMM", bench::count(count)}, app::cells_of(rate, 2)),
                       app::cells_of(app::quartiles_of(all.peaks), 2)),
-          {{100.0 * efficiency, 1}, {ratio, 4}}));
+          {{100.0 * efficiency.median_of_ratios, 1},
+           {bench::range{100.0 * efficiency.ratio_low, 100.0 * efficiency.ratio_high}, 1},
+           {ratio, 4}}));
     }
   }
   report.tables.push_back(std::move(table));

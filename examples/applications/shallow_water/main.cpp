@@ -166,13 +166,14 @@ app::outcome run(const options& chosen) {
   table.columns =
       app::joined(app::joined(app::joined({"targets", "cells", "steps"}, app::quartile_columns("rate", "Mcells/s")),
                               app::further_quartile_columns("serial", "Mcells/s")),
-                  {"state to and from targets (ms)", "files (ms)"});
+                  app::joined(app::further_quartile_columns("state to and from targets", "ms"),
+                              app::further_quartile_columns("files", "ms")));
   table.rows.push_back(app::joined(
       app::joined(app::joined({bench::count(nodes.size()), std::to_string(of.columns) + " x " + std::to_string(of.rows),
                                bench::count(chosen.steps)},
                               app::cells_of(app::quartiles_of(rates), 2)),
                   serial ? app::cells_of(app::quartiles_of(serial_rates), 2) : std::vector<bench::cell>(3, "-")),
-      {{bench::median(moving), 2}, {bench::median(files), 2}}));
+      app::joined(app::cells_of(app::quartiles_of(moving), 2), app::cells_of(app::quartiles_of(files), 2))));
   report.tables.push_back(std::move(table));
   char text[200];
   std::snprintf(text, sizeof text, "volume changed by %.1e of itself; four roundings per cell and step allow %.1e",

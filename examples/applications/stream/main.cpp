@@ -99,7 +99,7 @@ app::outcome run(options chosen) {
   table.columns =
       app::joined(app::joined(app::joined({"kernel", "targets"}, app::quartile_columns("bandwidth", "GB/s")),
                               app::further_quartile_columns("threads of one process", "GB/s")),
-                  {"performance (GFLOP/s)", "code B/F (bytes/flop)"});
+                  {"performance (GFLOP/s)", "performance (GFLOP/s): quartiles", "code B/F (bytes/flop)"});
 
   std::uint64_t wrong = 0;
   for (const std::size_t count : app::numbers_up_to(nodes.size())) {
@@ -113,7 +113,9 @@ app::outcome run(options chosen) {
       table.rows.push_back(
           app::joined(app::joined(app::joined({std::string(name), bench::count(count)}, app::cells_of(rate, 2)),
                                   app::cells_of(app::quartiles_of(found.measured.threads[index]), 2)),
-                      {{rate.median * flops / bytes, 2}, ratio}));
+                      {{rate.median * flops / bytes, 2},
+                       app::spread_of(rate, 2, static_cast<double>(flops) / static_cast<double>(bytes)),
+                       ratio}));
     }
     const auto triad = static_cast<std::size_t>(stream::kernel::triad);
     const bench::comparison ratio = bench::compare(found.measured.targets[triad], found.measured.threads[triad]);

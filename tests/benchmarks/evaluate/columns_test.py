@@ -6,6 +6,7 @@ program has printed elsewhere is in the folder `stored`, which is held against t
 """
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -65,6 +66,12 @@ STORED = {"kernels-openmpi": "kernels", "kernels-mpich": "kernels", "heat": "hea
           "device-himeno": "device-himeno"}
 
 
+# What is counted, or measured once for each program.
+WITHOUT_SPREAD = ("Messages of a call", "Idle server")
+# Beside a ratio of the rounds with quartiles: the same of the medians; what a difference to the floor is, as a ratio has a spread.
+RATIO_TWICE = ("ratio of medians", "over floor ns")
+
+
 def argv_of(place, measurement):
     argv = place.argv(measurement)
     for option in REPLACED.get(measurement.name, ()):
@@ -117,12 +124,35 @@ class Columns(unittest.TestCase):
         with self.subTest(f"{experiment.name}: {plot.title}: {series.label}"):
             one = points.of(series, found)
             self.assertIsNotNone(one)
-            self.assertFalse(series.low and series.role in ("ours", "total", "floor") and one.low is None, "no quartiles")
+            self.assertFalse(series.low and series.role in ("ours", "total", "floor", "peer") and one.low is None, "no quartiles")
 
     def test_every_measurement_of_a_plot_is_tried(self):
         for experiment in experiments.EXPERIMENTS:
             for name in experiment.measurements:
                 self.assertTrue(name in QUICK or name in STAND_INS, name)
+
+    def test_what_is_measured_several_times_has_a_spread(self):
+        for experiment in experiments.EXPERIMENTS:
+            for plot in experiment.plots:
+                if plot.kind == "stack" or plot.title in WITHOUT_SPREAD:  # a stack has that of the total
+                    continue
+                for series in plot.series:
+                    with self.subTest(f"{experiment.name}: {plot.title}: {series.label}"):
+                        self.assertTrue(series.low or series.role in ("paper", "level", "peak", "bandwidth"))
+
+    def test_ratios_and_floors_of_tables_have_a_spread(self):
+        """In what the programs print: the column itself has both quartiles, or one of those that follow it."""
+        for name in QUICK:
+            for table in (table for report in self.reports(name) or [] for table in report["tables"] if table["rows"]):
+                columns = results.columns(table["rows"])
+                for index, column in enumerate(columns):
+                    values = [row.get(column) for row in table["rows"]]
+                    if not re.search(r"\bfloor\b|\bratio\b", column) or "quartile" in column or not any(isinstance(one, float) for one in values):
+                        continue
+                    if column in RATIO_TWICE:
+                        continue
+                    with self.subTest(f"{name}: {table['title']}: {column}"):
+                        self.assertTrue(any("quartile" in one for one in columns[index + 1:index + 3]))
 
     def test_series_find_their_columns_in_what_is_stored(self):
         count = 0

@@ -3,6 +3,7 @@
 #include "copy_floor.hpp"
 #include "process_state.hpp"
 #include "sizes.hpp"
+#include "spread.hpp"
 #include "veo_session.hpp"
 
 #include <ve_offload.h>
@@ -101,7 +102,7 @@ void measure_calls(const settings& how, veo_session& with, floor_partner& partne
     add_median_columns(calls.columns, one.name, "");
     ratios.columns.insert(ratios.columns.end(), {one.name, std::string("quartiles ") + one.name});
   }
-  calls.columns.emplace_back("floor");
+  add_median_columns(calls.columns, "floor", "");
   std::array<double, tests.size()> worst_us{};
   std::array<double, tests.size()> worst_ratio{};
   for (std::size_t at = 0; at < call_counts.size(); ++at) {
@@ -115,7 +116,7 @@ void measure_calls(const settings& how, veo_session& with, floor_partner& partne
       worst_us[test] = std::max(worst_us[test], cost.measured / 1e3);
       worst_ratio[test] = std::max(worst_ratio[test], cost.median_of_ratios);
     }
-    row.emplace_back(median(found[at].floor_ns) / 1e3, 3);
+    add_median(row, found[at].floor_ns, 1e3, 3);
   }
   into.tables.insert(into.tables.end(), {std::move(calls), std::move(ratios)});
   for (std::size_t test = 0; test < tests.size(); ++test) {
@@ -187,8 +188,8 @@ void measure_bandwidth(const settings& how, veo_session& with, report& into) {
   table found{"transfers of all sizes; floor: memcpy between two shared mappings", {"size", "bytes"}, {}};
   for (const char* name : {"veo_write_mem", "veo_read_mem"}) {
     add_median_columns(found.columns, name, "us");
-    found.columns.insert(found.columns.end(), {std::string(name) + " GiB/s", std::string(name) + " ratio",
-                                               std::string(name) + " ratio: quartiles"});
+    add_spread_columns(found.columns, std::string(name) + " GiB/s");
+    add_spread_columns(found.columns, std::string(name) + " ratio");
   }
   add_median_columns(found.columns, "memcpy", "us");
   for (const std::size_t bytes : sizes) {
@@ -205,9 +206,8 @@ void measure_bandwidth(const settings& how, veo_session& with, report& into) {
     for (const paired_rounds* rounds : {&writes, &reads}) {
       const comparison one = rounds->compared();
       add_median(row, one, 1e3, 3);
-      row.emplace_back(static_cast<double>(bytes) / one.measured * 1e9 / (1 << 30), 5);
-      row.emplace_back(one.median_of_ratios, 2);
-      row.push_back(quartiles_of_ratio(one));
+      add_rate(row, static_cast<double>(bytes) * 1e9 / (1 << 30), rounds->measured, 5);
+      add_ratio(row, one, 2);
     }
     add_floor(row, writes.compared(), 1e3, 3);
   }

@@ -1,6 +1,7 @@
 // ham-bench veo-offload: paper 1's Fig. 9 over this project's own libveo, measured and not emulated.
 #include "benchmarks.hpp"
 #include "process_state.hpp"
+#include "spread.hpp"
 #include "veo_session.hpp"
 
 #include <unistd.h>
@@ -76,15 +77,17 @@ report run_veo_offload(const settings& how) {
       {"offload"},
       {}};
   add_median_columns(found.columns, "", "us");
-  found.columns.insert(found.columns.end(), {"floor us", "ratio", "quartiles", "of native call"});
-  const double native_ns = kinds.front().rounds.compared().measured;
+  add_median_columns(found.columns, "floor", "us");
+  found.columns.insert(found.columns.end(), {"ratio", "quartiles"});
+  add_spread_columns(found.columns, "of native call");
+  const std::vector<double>& native_ns = kinds.front().rounds.measured;
   for (const offload_kind& kind : kinds) {
     const comparison one = kind.rounds.compared();
     auto& row = found.rows.emplace_back(std::vector<cell>{kind.name});
     add_median(row, one, 1e3, 3);
-    row.insert(
-        row.end(),
-        {{one.floor / 1e3, 3}, {one.median_of_ratios, 2}, quartiles_of_ratio(one), {one.measured / native_ns, 2}});
+    add_floor(row, one, 1e3, 3);
+    add_ratio(row, one, 2);
+    add_ratio(row, compare(kind.rounds.measured, native_ns), 2);
   }
   result.tables.push_back(std::move(found));
   result.remarks.emplace_back(
