@@ -69,7 +69,20 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     slot.deadline_ns = deadline_ns;
     at_.waits.lock();
     replay* const one = claim(slot);
+    // The failure of the entry's last replay, which not all nodes were told of yet: the entry keeps the latest one
+    // only.
+    std::shared_ptr<const installation> untold;
+    std::uint32_t failed = 0;
+    if (one != nullptr && one->failed_where != nullptr) [[unlikely]] {
+      untold = std::move(one->failed_where);
+      failed = one->failed;
+    }
     at_.waits.unlock();  // nothing has settled
+    if (untold != nullptr) [[unlikely]] {
+      const engine_scope scope(&at_);
+      for (std::size_t part = 1; part < untold->parts.size(); ++part) send_abort(at_, untold->parts[part], failed);
+      untold->own->abort(failed);
+    }
     if (one != nullptr) return fill(*one, slot, how, sizes);
     at_.calls.cancel(slot);
     if (stale_.load(std::memory_order_acquire)) continue;
