@@ -13,10 +13,12 @@ namespace ham::inline v1::sim {
 step actor::any_step() {
   constexpr auto others = static_cast<unsigned>(step::device);
   constexpr unsigned times_more = 6;
-  constexpr std::array everywhere{step::sender,     step::sender,        step::sender,        step::spawn,
-                                  step::barrier,    step::barrier,       step::broadcast,     step::broadcast,
-                                  step::kill_call,  step::stop_transfer, step::stop_transfer, step::stop_transfer,
-                                  step::stop_retry, step::stop_retry,    step::work_queue,    step::std_future};
+  constexpr std::array everywhere{step::sender,        step::sender,        step::sender,        step::spawn,
+                                  step::barrier,       step::barrier,       step::broadcast,     step::broadcast,
+                                  step::kill_call,     step::stop_transfer, step::stop_transfer, step::stop_transfer,
+                                  step::stop_retry,    step::stop_retry,    step::work_queue,    step::std_future,
+                                  step::graph_replay,  step::graph_replay,  step::graph_data,    step::graph_data,
+                                  step::deadline_seen, step::deadline_seen, step::pinned};
   constexpr std::array with_device{step::device_part, step::device_part, step::device_part,  step::device_copy,
                                    step::device_copy, step::device_copy, step::device_print, step::watchdog};
   const bool with_devices = has_devices(plan_);
@@ -79,6 +81,10 @@ void actor::take(step kind, int number, random_source random) {
     case step::stop_retry: stop_retry(random); break;
     case step::work_queue: work_queue(random); break;
     case step::std_future: std_future(random); break;
+    case step::graph_replay: replay(random); break;
+    case step::graph_data: data_in_graph(random); break;
+    case step::deadline_seen: deadline_seen(random); break;
+    case step::pinned: pinned(random); break;
     case step::restart:
     case step::events: break;  // the job decides
     case step::add_node:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +18,7 @@
 #include "ham/offload/group.hpp"
 #include "sim/actor_records.hpp"
 #include "sim/device_callees.hpp"
+#include "sim/graph_shape.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/workload.hpp"
 #include "sim/world.hpp"
@@ -50,16 +53,17 @@ class actor : actor_records {
     group_calls_.clear();
     end_graphs();
     buffers_.clear();
+    pinned_.clear();
     objects_.clear();
     contexts_.clear();
     handles_.clear();
   }
 
  private:
-  struct graph_shape;
   struct known_graph {
+    using compiled = offload::compiled_graph<std::int64_t, call_number, std::int64_t>;
     std::shared_ptr<const graph_shape> shape;
-    offload::compiled_graph<std::int64_t, call_number, std::int64_t> replay;
+    compiled replay;
   };
   /// A replay: each of its stages is one of the oracle's calls, with numbers from `first` on.
   struct graph_replay {
@@ -70,6 +74,8 @@ class actor : actor_records {
     bool has_deadline = false;
     bool asked = false;  ///< to stop
   };
+  struct data_graph;
+  using data_replay = offload::compiled_graph<std::int64_t, call_number>;
   [[nodiscard]] step any_step();
   [[nodiscard]] node_t any_node(random_source& random) { return nodes_[random.below(nodes_.size())]; }
   [[nodiscard]] node_t any_target(random_source& random) { return nodes_[1 + random.below(nodes_.size() - 1)]; }
@@ -232,6 +238,23 @@ class actor : actor_records {
   [[nodiscard]] std::optional<graph_replay> start(known_graph& which, random_source& random);
   void settle(graph_replay& one);
   void expect_failed(const graph_replay& one, const std::exception_ptr& why);
+  [[nodiscard]] call_outcome expect_stages_failed(call_number first, std::size_t count, const group_terms& how,
+                                                  const std::exception_ptr& why);
+  [[nodiscard]] static call_number issue_stages(const std::vector<node_t>& nodes);
+  [[nodiscard]] known_graph* compile(std::shared_ptr<const graph_shape> shape,
+                                     const std::function<known_graph::compiled()>& record);
+  [[nodiscard]] bool try_to_compile(const std::function<void()>& record_and_compile);
+  void replay(random_source& random);
+  [[nodiscard]] known_graph* repeat_on_nodes(random_source& random);
+  [[nodiscard]] known_graph* graph_that_polls(random_source& random);
+  [[nodiscard]] std::optional<graph_replay> start_stoppable(known_graph& which, random_source& random);
+  [[nodiscard]] std::optional<graph_replay> start_if_room(known_graph& which, random_source& random);
+  void data_in_graph(random_source& random);
+  [[nodiscard]] bool prepare(data_graph& of, random_source& random);
+  static void any_stages(data_graph& of, random_source& random);
+  [[nodiscard]] static data_replay record(data_graph& of);
+  [[nodiscard]] bool replay_once(data_graph& of, std::optional<data_replay>& replay, random_source& random);
+  void expect_contents(data_graph& of, call_outcome outcome, std::optional<data_replay>& replay);
   void end_graphs();
   void device(random_source& random);
   [[nodiscard]] node_t device_node(random_source& random);
@@ -290,6 +313,11 @@ class actor : actor_records {
   [[nodiscard]] bool stop_one(stopped_memory& of, random_source& random);
   void stop_retry(random_source& random);
   void stop_retry_of_caller(random_source& random);
+  void deadline_seen(random_source& random);
+  void deadline_of_call(random_source& random);
+  void deadline_of_group(random_source& random);
+  void deadline_of_replay(random_source& random);
+  void pinned(random_source& random);
   void work_queue(random_source& random);
   void std_future(random_source& random);
 
@@ -313,6 +341,7 @@ class actor : actor_records {
   std::vector<known_graph> graphs_;
   std::vector<graph_replay> replays_;
   std::vector<handles> handles_;
+  std::vector<pinned_array> pinned_;
 };
 
 }  // namespace ham::sim

@@ -11,6 +11,9 @@ namespace {
 /// Of a pool that nobody else keeps: its destructor waits.
 offload::pool_options any_room(random_source& random) { return {.per_node = 1 + random.below(4)}; }
 
+/// Ends a map.
+struct no_more_results {};
+
 }  // namespace
 
 /// With a pool of its own, or with the one that the threads of the host share.
@@ -89,13 +92,38 @@ void actor::map(offload::pool& workers, bool on_device, random_source& random) {
     the_oracle->settle(items[at].call, result, result_of(items[at].call, 0));
     has_result[at] = true;
   };
-  const offload::map_options how{.chunk = random.below(6)};
+  const bool in_order = items.size() % 3 == 0;   // its results come together, when all are there
+  const bool gives_up = items.size() % 11 == 5;  // when half of them are there
+  std::size_t done_before = 0;
+  bool has_given_up = false;
+  const auto on_progress = [&, own = running->current().number](std::size_t done, std::size_t total) {
+    if (running->current().number != own) running->fail("the progress of a map is told by another thread");
+    if (has_given_up) running->fail("a map goes on whose progress has thrown");
+    if (total != items.size() || done <= done_before || done > total)
+      running->fail("a map is said to have " + std::to_string(done) + " of " + std::to_string(total) +
+                    " results behind " + std::to_string(done_before));
+    if (!in_order && done != static_cast<std::size_t>(std::ranges::count(has_result, true)))
+      running->fail("a map has other results than it is said to have");
+    done_before = done;
+    has_given_up = gives_up && 2 * done >= total;
+    if (has_given_up) throw no_more_results();
+  };
+  const offload::map_options how{.chunk = random.below(6), .on_progress = on_progress};
   std::string why;
+  const auto map_of = [&](const auto& function) {
+    if (!in_order) {
+      workers.map(items, function, sink, how);
+      return;
+    }
+    const std::vector<std::int64_t> results = workers.map(items, function, how);
+    if (results.size() != items.size()) running->fail("a map gives too few results, or too many");
+    for (std::size_t i = 0; i < results.size(); ++i) sink(i, results[i]);
+  };
   const auto map_by = [&](const auto& function) {
     if (repeats)
-      workers.map(items, idempotent(function), sink, how);
+      map_of(idempotent(function));
     else
-      workers.map(items, function, sink, how);
+      map_of(function);
   };
   try {
     if (on_device)
@@ -106,8 +134,12 @@ void actor::map(offload::pool& workers, bool on_device, random_source& random) {
     why = lost.what();
   } catch (const call_error& refused) {
     why = refused.what();
+  } catch (const no_more_results&) {
+    why = "its progress has thrown";
   }
-  if (!why.empty() && !faults_.any) running->fail("a map fails without a reason: " + why);
+  if (!why.empty() && !faults_.any && !has_given_up) running->fail("a map fails without a reason: " + why);
+  if (why.empty() && (has_given_up || done_before != items.size()))
+    running->fail("a map ends, and its progress says otherwise");
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (has_result[i]) continue;
     if (why.empty()) running->fail("a map has no result of " + the_oracle->describe(items[i].call));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ham/offload/group.hpp"
+#include "ham/offload/pinned.hpp"
 #include "sim/callees.hpp"
 
 namespace ham::inline v1::sim {
@@ -34,6 +35,10 @@ struct actor_records {
   };
   struct remote_memory {
     buffer_ptr<std::int32_t> at;
+    std::vector<std::int32_t> model;
+  };
+  struct pinned_array {
+    offload::pinned<std::int32_t> here;
     std::vector<std::int32_t> model;
   };
   /// What was added to it may not have arrived yet, or never will: its value is somewhere between these.

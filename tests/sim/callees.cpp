@@ -2,6 +2,8 @@
 #include "sim/callees.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <stdexcept>
 
 #include "base/clock.hpp"
@@ -196,6 +198,65 @@ bool has_iterated(std::int64_t done, std::int64_t wanted) { return done == wante
 
 namespace {
 
+void expect_behind(call_number call, call_number earlier) {
+  if (!the_oracle->has_ended(earlier))
+    running->fail(the_oracle->describe(call) + " begins before " + the_oracle->describe(earlier) + " has ended");
+}
+
+}  // namespace
+
+std::int64_t stage_behind(call_number first, std::uint32_t index, std::vector<std::uint32_t> behind, std::int64_t one,
+                          std::int64_t other) {
+  for (const std::uint32_t earlier : behind) expect_behind(first + index, first + earlier);
+  return stage(first, index, one, other, 0);
+}
+
+std::int64_t polling_stage(call_number first, std::uint32_t index, std::vector<std::uint32_t> behind, std::int64_t one,
+                           std::int64_t other) {
+  for (const std::uint32_t earlier : behind) expect_behind(first + index, first + earlier);
+  static_cast<void>(until_stopped(first + index));
+  the_oracle->end(first + index);
+  return result_of_stage(first, index, one, other);
+}
+
+turn first_turn(std::int64_t value) { return {0, value}; }
+
+turn result_of_turn(call_number first, stage_of_turn which, turn one, turn other) {
+  const auto index = static_cast<std::uint32_t>(one.done) * which.width + which.index;
+  const bool is_last = which.index + 1 == which.width;
+  return {one.done + (is_last ? 1 : 0), result_of_stage(first, index, one.value, other.value)};
+}
+
+turn stage_of_repeat(call_number first, stage_of_turn which, std::vector<std::uint32_t> behind, turn one, turn other,
+                     std::int64_t given, std::int64_t takes_ns) {
+  const call_number begin = first + static_cast<call_number>(one.done) * which.width;
+  const call_number call = begin + which.index;
+  if (other.done != one.done) running->fail(the_oracle->describe(call) + " is given values of two iterations");
+  for (std::uint32_t i = 0; one.done != 0 && i < which.width; ++i) expect_behind(call, begin - which.width + i);
+  for (const std::uint32_t earlier : behind) expect_behind(call, begin + earlier);
+  static_cast<void>(work(call, 0, takes_ns));
+  return result_of_turn(first, which, one, given == -1 ? other : turn{other.done, given});
+}
+
+bool is_last_turn(turn last, std::int64_t wanted) { return last.done == wanted; }
+
+std::int64_t stage_behind_repeat(call_number first, std::uint32_t index, turn last, std::int64_t given,
+                                 std::int64_t takes_ns) {
+  for (std::uint32_t i = 0; i < index; ++i) expect_behind(first + index, first + i);
+  return stage(first, index, last.value, given, takes_ns);
+}
+
+std::int64_t data_in_stage(call_number first, std::uint32_t index, std::vector<std::uint32_t> behind,
+                           offload::buffer_ptr<std::int32_t> at, std::uint64_t count, std::int32_t adds) {
+  for (const std::uint32_t earlier : behind) expect_behind(first + index, first + earlier);
+  static_cast<void>(work(first + index, 0, 0));
+  if (adds == 0) return sum_of(at.get(), count);
+  for (std::uint64_t i = 0; i < count; ++i) at.get()[i] = sum_without_carry(at.get()[i], adds);
+  return static_cast<std::int64_t>(count);
+}
+
+namespace {
+
 enum class end_of_call : std::uint8_t { by_itself, stopped, late };
 
 /// A call that a function makes, which is stopped with it, and has no more time.
@@ -215,6 +276,94 @@ end_of_call await(call_number call, Call make) {
 }
 
 }  // namespace
+
+namespace {
+
+/// INT64_MAX: there is none.
+std::int64_t deadline_here() {
+  const auto seen = this_call::deadline();
+  if (seen == std::chrono::steady_clock::time_point::max()) return INT64_MAX;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(seen.time_since_epoch()).count();
+}
+
+/// What a function sees must be the deadline of its call: what was left of that travels, and does not become more.
+void expect_deadline(call_number call, deadline_bounds given) {
+  const std::int64_t seen = deadline_here();
+  const bool has_one = given.left_ns != INT64_MAX;
+  if (!has_one && seen != INT64_MAX) running->fail(the_oracle->describe(call) + " sees a deadline that it has not");
+  if (has_one && seen == INT64_MAX) running->fail(the_oracle->describe(call) + " does not see its deadline");
+  if (has_one && seen < given.least_ns) running->fail(the_oracle->describe(call) + " sees too early a deadline");
+  if (has_one && seen - base::now_ns() > std::max(given.left_ns, std::int64_t{1}))
+    running->fail(the_oracle->describe(call) + " sees more time than it was given");
+}
+
+/// By its own clock a function is over time, and then its token says so.
+void await_deadline(call_number call) {
+  constexpr int max_polls = 1'000;
+  const std::int64_t until = deadline_here();
+  if (until == INT64_MAX) return;
+  const call_stop_token stop = this_call::stop_token();
+  for (std::int64_t now = base::now_ns(); now < until; now = base::now_ns()) base::sleep_ns(until - now);
+  for (int i = 0; !stop.stop_requested(); ++i) {
+    if (i == max_polls) running->fail(the_oracle->describe(call) + " is over time, and is not stopped");
+    base::sleep_ns(1'000);
+  }
+}
+
+/// What a call has that is made now by a function with this deadline, and with time of its own (0: none).
+deadline_bounds bounds_within(std::int64_t outer, std::int64_t own_ns) {
+  const std::int64_t now = base::now_ns();
+  deadline_bounds made;
+  if (outer != INT64_MAX) made = {outer, outer - now};
+  if (own_ns != 0) made = {std::min(made.least_ns, now + own_ns), std::min(made.left_ns, own_ns)};
+  return made;
+}
+
+}  // namespace
+
+std::int64_t see_deadline(call_number call, deadline_bounds given, std::vector<deadline_hop> route, bool awaits_it) {
+  the_oracle->begin(call, offload::this_node());
+  expect_deadline(call, given);
+  if (route.empty()) {
+    if (awaits_it) await_deadline(call);
+    return 0;
+  }
+  const deadline_hop next = route.front();
+  route.erase(route.begin());
+  std::optional<this_call::shield> cleanup;
+  if (next.shielded != 0) cleanup.emplace();
+  const std::int64_t outer = deadline_here();
+  if (next.shielded != 0 && outer != INT64_MAX) running->fail("a shield lets a deadline through");
+  const deadline_bounds left = bounds_within(outer, next.own_ns);
+  try {
+    const offload::destination where = next.own_ns != 0
+                                           ? offload::within(next.to, std::chrono::nanoseconds(next.own_ns))
+                                           : offload::destination(next.to);
+    const std::int64_t hops = offload::sync(where, fn<&see_deadline>, next.call, left, route, awaits_it);
+    the_oracle->settle(next.call);
+    if (deadline_here() != outer) running->fail(the_oracle->describe(call) + " sees another deadline than before");
+    return hops < 0 ? hops : hops + 1;
+  } catch (const deadline_exceeded& late) {
+    the_oracle->fail(next.call, late.outcome(), late.what());
+    if (left.left_ns == INT64_MAX) running->fail(the_oracle->describe(next.call) + " has no deadline: " + late.what());
+  } catch (const operation_cancelled& stopped) {
+    the_oracle->fail(next.call, stopped.outcome(), stopped.what());
+    if (outer == INT64_MAX) running->fail(the_oracle->describe(next.call) + " is stopped without a reason");
+  } catch (const node_failure& lost) {
+    // Of a call that this one has made, it may be.
+    the_oracle->fail(next.call, route.empty() ? lost.outcome() : call_outcome::may_have_run, lost.what());
+    throw;
+  }
+  return -1;
+}
+
+std::int64_t see_deadline_of_member(call_number first, deadline_bounds given, bool awaits_it) {
+  return see_deadline(member_of(first), given, {}, awaits_it);
+}
+
+std::int64_t see_deadline_of_stage(call_number first, std::uint32_t index, deadline_bounds given, std::int64_t stages) {
+  return see_deadline(first + index, given, {}, false) + stages + 1;
+}
 
 std::int64_t until_stopped_there(call_number call, node_t to, call_number inner) {
   the_oracle->begin(call, offload::this_node());
@@ -306,8 +455,14 @@ bool has_unread(transport::endpoint* from) {
   auto* const rings = dynamic_cast<transport::ring_endpoint*>(from);
   if (rings == nullptr) return false;
   const transport::ring_endpoint::reading_alone alone(*rings);
-  const bool is_pad = rings->reader().next_is(transport::pad_kind, 0, 0);  // of a message that was not sent
-  return !rings->reader().empty() && !is_pad;
+  transport::ring_reader& reader = rings->reader();
+  if (reader.empty()) return false;
+  if (!reader.next_is(transport::pad_kind, 0, 0)) return true;
+  transport::ring_reader behind_pad = reader;
+  transport::frame next;
+  if (behind_pad.poll(next) == transport::ring_status::frame) return true;
+  reader = behind_pad;  // a pad alone: the message behind it was not sent
+  return false;
 }
 
 }  // namespace

@@ -75,6 +75,59 @@ std::int64_t stage(call_number first, std::uint32_t index, std::int64_t one, std
 std::int64_t iteration(call_number first, std::int64_t done, std::int64_t takes_ns);
 bool has_iterated(std::int64_t done, std::int64_t wanted);
 
+/// A stage that begins when others have ended; `behind`: those of the calls from `first` on.
+std::int64_t stage_behind(call_number first, std::uint32_t index, std::vector<std::uint32_t> behind, std::int64_t one,
+                          std::int64_t other);
+/// The same that polls until it is stopped, or for a while if nobody asks.
+std::int64_t polling_stage(call_number first, std::uint32_t index, std::vector<std::uint32_t> behind, std::int64_t one,
+                           std::int64_t other);
+/// What goes from iteration to iteration of a repeat.
+struct turn {
+  std::int64_t done;  ///< iterations
+  std::int64_t value;
+};
+/// Of so many stages of an iteration; the last one ends it.
+struct stage_of_turn {
+  std::uint32_t index;
+  std::uint32_t width;
+};
+turn first_turn(std::int64_t value);
+[[nodiscard]] turn result_of_turn(call_number first, stage_of_turn which, turn one, turn other);
+/// Begins when all stages of the iteration before have ended, and those of this one that are in `behind`. `given`, if
+/// it is not -1, stands for the value of `other`.
+turn stage_of_repeat(call_number first, stage_of_turn which, std::vector<std::uint32_t> behind, turn one, turn other,
+                     std::int64_t given, std::int64_t takes_ns);
+bool is_last_turn(turn last, std::int64_t wanted);
+std::int64_t stage_behind_repeat(call_number first, std::uint32_t index, turn last, std::int64_t given,
+                                 std::int64_t takes_ns);
+/// Gives the sum of memory of the node, as sum_of; or adds to each element, and gives how many there are.
+std::int64_t data_in_stage(call_number first, std::uint32_t index, std::vector<std::uint32_t> behind,
+                           offload::buffer_ptr<std::int32_t> at, std::uint64_t count, std::int32_t adds);
+
+/// With a carry that is lost.
+[[nodiscard]] constexpr std::int32_t sum_without_carry(std::int32_t one, std::int32_t other) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(one) + static_cast<std::uint32_t>(other));
+}
+
+/// A deadline as the caller knows it: it is not earlier, and so much time is left at most; INT64_MAX: there is none.
+struct deadline_bounds {
+  std::int64_t least_ns = INT64_MAX;
+  std::int64_t left_ns = INT64_MAX;
+};
+/// A call that a function makes.
+struct deadline_hop {
+  node_t to = 0;
+  call_number call = 0;
+  std::int64_t own_ns = 0;    ///< time of its own; 0: what the function has
+  std::int64_t shielded = 0;  ///< not 0: it has nothing of the function's
+};
+/// Checks this_call::deadline(), and makes the calls of `route`, each from the function of the one before. The last one
+/// waits until its time is over, if `awaits_it`. Gives how many it has made; less than 0: one was late, or stopped.
+std::int64_t see_deadline(call_number call, deadline_bounds given, std::vector<deadline_hop> route, bool awaits_it);
+/// The same of a member of a group, and of a stage of a graph, which gives how many there were with it.
+std::int64_t see_deadline_of_member(call_number first, deadline_bounds given, bool awaits_it);
+std::int64_t see_deadline_of_stage(call_number first, std::uint32_t index, deadline_bounds given, std::int64_t stages);
+
 /// A number that depends on each of the values and on their order.
 [[nodiscard]] std::int64_t sum_of(const std::int32_t* values, std::size_t count);
 /// The same of memory of the node that is called.

@@ -33,7 +33,9 @@ void event_watch::begin() {
     if (handles_one_) running->fail("an event is reported while the handler of another one runs");
     handles_one_ = true;
     note(what);
-    if (random_.once_in(3)) base::sleep_ns(static_cast<std::int64_t>(random_.below(200'000)));
+    // Now and then so long that others happen meanwhile.
+    if (random_.once_in(3))
+      base::sleep_ns(static_cast<std::int64_t>(random_.below(random_.once_in(3) ? 20'000'000 : 200'000)));
     handles_one_ = false;
   });
 }

@@ -109,12 +109,14 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
 
 std::string_view name_of(step kind) noexcept {
   static constexpr std::array<std::string_view, steps_there_are> names{
-      "sync",     "async",     "ping",      "batch",         "context",     "nested",      "long-message", "throwing",
-      "deadline", "then",      "abandon",   "try",           "join",        "stream",      "ask",          "pooled",
-      "transfer", "block",     "object",    "cancel",        "then-call",   "pool",        "event-loop",   "group",
-      "graph",    "restart",   "add-node",  "remove-node",   "stop",        "cut",         "kill",         "kill-host",
-      "device",   "supervise", "sender",    "spawn",         "device-part", "device-copy", "device-print", "watchdog",
-      "barrier",  "broadcast", "kill-call", "stop-transfer", "stop-retry",  "work-queue",  "std-future",   "events"};
+      "sync",          "async",         "ping",        "batch",        "context",    "nested",       "long-message",
+      "throwing",      "deadline",      "then",        "abandon",      "try",        "join",         "stream",
+      "ask",           "pooled",        "transfer",    "block",        "object",     "cancel",       "then-call",
+      "pool",          "event-loop",    "group",       "graph",        "restart",    "add-node",     "remove-node",
+      "stop",          "cut",           "kill",        "kill-host",    "device",     "supervise",    "sender",
+      "spawn",         "device-part",   "device-copy", "device-print", "watchdog",   "barrier",      "broadcast",
+      "kill-call",     "stop-transfer", "stop-retry",  "work-queue",   "std-future", "graph-replay", "graph-data",
+      "deadline-seen", "pinned",        "events"};
   return names[static_cast<unsigned>(kind)];
 }
 

@@ -62,6 +62,10 @@ enum class step : std::uint8_t {
   stop_retry,
   work_queue,
   std_future,
+  graph_replay,
+  graph_data,
+  deadline_seen,
+  pinned,
   events,  ///< taken by no thread: without it no host wants to be told of events
 };
 inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::events) + 1;
