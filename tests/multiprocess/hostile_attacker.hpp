@@ -47,9 +47,10 @@ class attacker {
     for (const region& one : mapped_) ::munmap(one.at, one.bytes);
   }
 
-  /// One thing of many, chosen by the seed; `nodes`: so many there are, or will be.
-  void act(std::uint32_t nodes) {
-    nodes_ = std::max(nodes, 2U);
+  /// What is about single nodes is about these; not empty. Some of them may be still to come.
+  void aim_at(std::vector<std::uint32_t> nodes) { nodes_ = std::move(nodes); }
+  /// One thing of many, chosen by the seed.
+  void act() {
     using move = void (attacker::*)();
     static constexpr move moves[] = {&attacker::scribble,
                                      &attacker::scribble_where_it_hurts,
@@ -77,7 +78,7 @@ class attacker {
 
   // ---- moves that a test may choose by itself
   void forge_deaths() {
-    for (std::uint32_t node = 0; node < nodes_; ++node) {
+    for (const std::uint32_t node : nodes_) {
       static constexpr std::uint32_t marks[] = {FUTEX_OWNER_DIED, FUTEX_OWNER_DIED | FUTEX_WAITERS, 0, FUTEX_WAITERS};
       set_life(node, random_() % 4 == 0 ? static_cast<std::uint32_t>(random_()) : marks[random_() % 4]);
     }
@@ -102,7 +103,7 @@ class attacker {
         controls[1].armed.store(1);
       }
       for (transport::shm::job_segment* job : jobs_) {
-        for (std::uint32_t node = 0; node < nodes_; ++node) job->nodes[node].ring_me.sleeping.store(1);
+        for (const std::uint32_t node : nodes_) job->of(static_cast<node_t>(node)).ring_me.sleeping.store(1);
       }
       ::usleep(4000);
     }
@@ -121,8 +122,8 @@ class attacker {
   void silence_bells() {
     for (int i = 0; i < 20000; ++i) {
       for (transport::shm::job_segment* job : jobs_) {
-        for (std::uint32_t node = 0; node < nodes_; ++node) {
-          transport::bell& bell = job->nodes[node].ring_me;
+        for (const std::uint32_t node : nodes_) {
+          transport::bell& bell = job->of(static_cast<node_t>(node)).ring_me;
           bell.attention.store(0, std::memory_order_relaxed);
           bell.sleeping.store(0, std::memory_order_relaxed);
           bell.bits[0].store(0, std::memory_order_relaxed);
@@ -256,13 +257,14 @@ class attacker {
       default: return static_cast<std::uint32_t>(random_());
     }
   }
+  [[nodiscard]] node_t one_of_them() { return static_cast<node_t>(nodes_[random_() % nodes_.size()]); }
   void write_word(const region& in, std::size_t index) {
     reinterpret_cast<std::atomic<std::uint32_t>*>(in.at)[index % (in.bytes / 4)].store(word());
   }
   void set_life(std::uint32_t node, std::uint32_t value) {
     for (transport::shm::job_segment* job : jobs_) {
-      job->nodes[node].alive.store(value);
-      ::syscall(SYS_futex, &job->nodes[node].alive, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+      job->of(static_cast<node_t>(node)).alive.store(value);
+      ::syscall(SYS_futex, &job->of(static_cast<node_t>(node)).alive, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
     }
   }
 
@@ -273,9 +275,12 @@ class attacker {
   void scribble_where_it_hurts() {
     for (int i = 0; i < 5000; ++i) {
       if (!jobs_.empty() && random_() % 2 == 0) {
-        auto* const job = reinterpret_cast<std::byte*>(jobs_[0]);
-        write_word({job, offsetof(transport::shm::job_segment, nodes) + nodes_ * sizeof(transport::shm::job_node)},
-                   random_());
+        transport::shm::job_segment& job = *jobs_[0];
+        if (random_() % 8 == 0)
+          write_word({reinterpret_cast<std::byte*>(&job), offsetof(transport::shm::job_segment, nodes)}, random_());
+        else
+          write_word({reinterpret_cast<std::byte*>(&job.of(one_of_them())), sizeof(transport::shm::job_node)},
+                     random_());
       } else if (!pairs_.empty()) {
         const region& pair = pairs_[random_() % pairs_.size()];
         write_word({pair.at, random_() % 2 == 0 ? 256U : 16384U}, random_());
@@ -284,17 +289,18 @@ class attacker {
   }
   void flicker_life_words() {
     for (int i = 0; i < 5000; ++i) {
-      for (std::uint32_t node = 0; node < nodes_; ++node) {
-        for (transport::shm::job_segment* job : jobs_) job->nodes[node].alive.store(static_cast<std::uint32_t>(i + 1));
+      for (const std::uint32_t node : nodes_) {
+        for (transport::shm::job_segment* job : jobs_)
+          job->of(static_cast<node_t>(node)).alive.store(static_cast<std::uint32_t>(i + 1));
       }
-      if (i % 16 == 0) set_life(static_cast<std::uint32_t>(random_() % nodes_), static_cast<std::uint32_t>(i));
+      if (i % 16 == 0) set_life(static_cast<std::uint32_t>(one_of_them()), static_cast<std::uint32_t>(i));
     }
   }
   void ring_all_bells() {
     for (int i = 0; i < 500; ++i) {
       for (transport::shm::job_segment* job : jobs_) {
-        for (std::uint32_t node = 0; node < nodes_; ++node) {
-          transport::bell& bell = job->nodes[node].ring_me;
+        for (const std::uint32_t node : nodes_) {
+          transport::bell& bell = job->of(static_cast<node_t>(node)).ring_me;
           for (auto& bits : bell.bits) bits.store(~std::uint64_t{0}, std::memory_order_relaxed);
           bell.attention.store(word(), std::memory_order_relaxed);
           bell.sleeping.store(word(), std::memory_order_relaxed);
@@ -381,10 +387,10 @@ class attacker {
       job->awake.store(static_cast<std::int32_t>(word()));
       job->cores = word();
       job->magic = word();
-      for (std::uint32_t node = 0; node < nodes_; ++node) {
-        job->nodes[node].home.store(static_cast<std::int32_t>(word()));
-        job->nodes[node].awake.store(word());
-        job->nodes[node].end.record(static_cast<int>(word() & 0xffffU));
+      for (const std::uint32_t node : nodes_) {
+        job->of(static_cast<node_t>(node)).home.store(static_cast<std::int32_t>(word()));
+        job->of(static_cast<node_t>(node)).awake.store(word());
+        job->of(static_cast<node_t>(node)).end.record(static_cast<int>(word() & 0xffffU));
       }
     }
   }
@@ -406,7 +412,7 @@ class attacker {
       for (std::uint32_t i = 0; i < 50; ++i) {
         transport::shm::control_text text;
         text.kind = transport::shm::control_kind::connect;
-        text.peer = static_cast<std::int32_t>(random_() % 2 == 0 ? random_() % (nodes_ + 2) : random_());
+        text.peer = random_() % 2 == 0 ? one_of_them() : static_cast<std::int32_t>(random_());
         base::send_control(control, std::as_bytes(std::span(&text, 1)), {});
       }
     }
@@ -421,7 +427,7 @@ class attacker {
   }
 
   std::mt19937_64 random_;
-  std::uint32_t nodes_ = 4;
+  std::vector<std::uint32_t> nodes_{0, 1, 2, 3};
   std::vector<region> regions_;
   std::vector<transport::shm::job_segment*> jobs_;
   std::vector<region> pairs_;

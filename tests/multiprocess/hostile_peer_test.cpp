@@ -6,6 +6,9 @@
 #include <future>
 #include <optional>
 
+#include <ham/offload/graph.hpp>
+#include <ham/offload/group.hpp>
+
 #include "multiprocess/hostile_attacker.hpp"
 #include "multiprocess/support.hpp"
 
@@ -28,6 +31,12 @@ std::vector<std::uint32_t> twice(std::vector<std::uint32_t> of) {
 }
 int ask(node_t other, int x) { return offload::sync(other, fn<&add_one>, x) + 1; }
 pid_t my_pid() { return ::getpid(); }
+/// In a context: which call this is.
+int count_up(int number) {
+  static std::atomic<int> calls{0};
+  const int before = calls.exchange(number);
+  return before + 1 == number || number == 1 ? number : -1;
+}
 void print_a_line() { std::printf("honest target %d goes on\n", offload::this_node()); }
 
 // ---- what a target does that was taken over
@@ -35,11 +44,16 @@ void print_a_line() { std::printf("honest target %d goes on\n", offload::this_no
 /// From now on, beside what its runtime does, or `alone`: its runtime does not go on.
 void take_over(std::uint64_t seed, bool alone) {
   const auto attack = [seed] {
+    const auto self = static_cast<std::uint32_t>(offload::this_node());
+    const std::vector<std::uint32_t> victims{0, 1, 2, self, self + 1, self + 2, self + 3};  // and those that come next
     std::optional<attacker> worst(std::in_place, seed);
+    worst->aim_at(victims);
     for (int i = 0;; ++i) {
-      worst->act(6);
+      worst->act();
       if (i % 8 == 0) std::this_thread::sleep_for(2ms);  // others need the cores of this machine, too
-      if (i % 64 == 63) worst.emplace(seed + static_cast<std::uint64_t>(i));  // there may be more to be found
+      if (i % 64 != 63) continue;
+      worst.emplace(seed + static_cast<std::uint64_t>(i));  // there may be more to be found
+      worst->aim_at(victims);
     }
   };
   const base::unique_fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
@@ -82,6 +96,7 @@ class hostile_peer : public testing::Test {
  protected:
   hostile_peer() : job_(nodes("shm:2")) {}
 
+  static bool verbose() { return std::getenv("HAM_TEST_VERBOSE") != nullptr; }
   static void say_how_it_went(node_t node) {
     try {
       std::printf("node %d: %d\n", node, offload::async(offload::within(node, 1ms), fn<&add_one>, 1).get());
@@ -96,12 +111,90 @@ class hostile_peer : public testing::Test {
     const auto began = std::chrono::steady_clock::now();
     auto result = call();
     const bool came = result.wait_for(given_up);
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
-    longest_ = std::max(longest_, took);
     EXPECT_TRUE(came) << what << " hangs";
-    EXPECT_LT(took, bar) << what;
+    expect_short(what, began);
     if (!came) std::_Exit(1);  // its future would wait in its destructor
     return result.get();
+  }
+  /// A call that blocks, and ends by itself.
+  template <class Call>
+  void blocks_in_time(const char* what, Call call) {
+    const auto began = std::chrono::steady_clock::now();
+    call();
+    expect_short(what, began);
+  }
+  void expect_short(const char* what, std::chrono::steady_clock::time_point began) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
+    if (took > longest_) {
+      longest_ = took;
+      slowest_ = what;
+    }
+    EXPECT_LT(took, bar) << what;
+  }
+  using chain = offload::compiled_graph<int, int>;
+  /// From one honest target to the other and back.
+  [[nodiscard]] static chain record() {
+    offload::graph recorded;
+    const auto in = recorded.input<int>();
+    const auto there = recorded.call(1, fn<&add_one>, in);
+    const auto back = recorded.call(1, fn<&add_one>, recorded.call(2, fn<&add_one>, there));
+    return recorded.compile(back, {.in_flight = 4}, in);
+  }
+  /// Groups, contexts and recorded graphs of the two honest targets: those that were made before the attack, and new
+  /// ones.
+  void expect_groups_contexts_and_graphs_go_on(int round) {
+    try {
+      const std::vector<int> both{round + 1, round + 1};
+      EXPECT_EQ(in_time("a call of a group", [&] { return offload::async_all(all_, fn<&add_one>, round); }).values(),
+                both);
+      EXPECT_EQ(in_time("a reduction", [&] { return offload::reduce_all(all_, fn<&add_one>, std::plus<>(), round); }),
+                2 * (round + 1));
+      in_time("a barrier", [&] { return offload::barrier(all_); }).values();
+      for (offload::context& one : contexts_) expect_order(one);
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(in_time("a replay", [&] { return graph_(round + i); }), round + i + 3);
+      if (round % 8 != 0) return;
+      std::optional<offload::context> fresh;
+      blocks_in_time("opening a context", [&] { fresh.emplace(offload::within(1 + round / 8 % 2, given_up)); });
+      EXPECT_EQ(in_time("a call in a new context", [&] { return offload::async(*fresh, fn<&add_one>, round); }),
+                round + 1);
+      blocks_in_time("closing a context", [&] { fresh->close(given_up); });
+      std::optional<chain> again;
+      blocks_in_time("compiling a graph", [&] { again.emplace(record()); });
+      EXPECT_EQ(in_time("the first replay", [&] { return (*again)(round); }), round + 3);
+      blocks_in_time("the end of a graph", [&] { again.reset(); });
+    } catch (const std::exception& problem) {
+      ADD_FAILURE() << "round " << round << ": " << problem.what();
+    }
+  }
+  /// Calls of one context run in order, each once.
+  void expect_order(offload::context& in) {
+    std::vector<offload::future<int>> calls;
+    for (int i = 1; i <= 8; ++i) calls.push_back(offload::async(in, fn<&count_up>, i));
+    int number = 0;
+    for (auto& one : calls) EXPECT_EQ(in_time("a call in a context", [&] { return std::move(one); }), ++number);
+  }
+  /// An honest target comes and goes. It may be kept from joining, but soon says so; when it is there it can be called.
+  void expect_nodes_come_and_go(int round) {
+    node_t node = -1;
+    blocks_in_time("add_node", [&] {
+      try {
+        node = offload::add_node("shm:1", given_up);
+      } catch (const std::exception& problem) {
+        ++kept_out_;
+        if (verbose()) std::printf("add_node: %s\n", problem.what());
+      }
+    });
+    if (node < 0) return;
+    ++joined_;
+    try {
+      EXPECT_EQ(in_time("a call to a new target", [&] { return offload::async(node, fn<&add_one>, round); }),
+                round + 1);
+      EXPECT_EQ(in_time("from a target to a new one", [&] { return offload::async(1, fn<&ask>, node, round); }),
+                round + 2);
+    } catch (const std::exception& problem) {
+      ADD_FAILURE() << "round " << round << ", new node " << node << ": " << problem.what();
+    }
+    blocks_in_time("remove_node", [&] { offload::remove_node(node, given_up); });
   }
   /// All kinds of traffic between the host and the two honest targets.
   void expect_honest_nodes_go_on(int round) {
@@ -165,7 +258,13 @@ class hostile_peer : public testing::Test {
   }
 
   runtime job_;
+  offload::group all_{{1, 2}};
+  std::array<offload::context, 2> contexts_{offload::context(1), offload::context(2)};
+  chain graph_ = record();
   std::chrono::milliseconds longest_{0};
+  const char* slowest_ = "";
+  int joined_ = 0;
+  int kept_out_ = 0;
 };
 
 }  // namespace
@@ -281,6 +380,7 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
       static_cast<std::uint64_t>(setting("HAM_TEST_SEED", static_cast<int>(std::random_device{}() & 0x7fffffffU)));
   std::printf("HAM_TEST_SEED=%llu HAM_TEST_HOSTILE_SECONDS=%d\n", static_cast<unsigned long long>(seed), seconds);
   expect_honest_nodes_go_on(0);
+  expect_groups_contexts_and_graphs_go_on(0);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::atomic<int> attackers{0};
   std::atomic<int> failed_starts{0};
@@ -306,7 +406,7 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
         if (there.get() != nullptr) deal_with(node, there, ++dealings);
         std::this_thread::sleep_for(10ms);
       }
-      if (node > 0 && std::getenv("HAM_TEST_VERBOSE") != nullptr) say_how_it_went(node);
+      if (node > 0 && verbose()) say_how_it_went(node);
       if (node > 0)
         attempt(
             "remove_node", [&] { offload::remove_node(node, 0ms); }, given_up);
@@ -315,6 +415,8 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
   int rounds = 0;
   while (std::chrono::steady_clock::now() < until && !HasFailure()) {
     expect_honest_nodes_go_on(++rounds);
+    expect_groups_contexts_and_graphs_go_on(rounds);
+    if (rounds % 16 == 0) expect_nodes_come_and_go(rounds);
     if (rounds % 500 == 0)
       in_time("output", [] {
         return offload::async(1, [] {
@@ -325,8 +427,10 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
   }
   hostile.join();
   expect_honest_nodes_go_on(++rounds);
+  expect_groups_contexts_and_graphs_go_on(8 * rounds);
   expect_both_alive();
   EXPECT_GT(attackers, 0);
+  EXPECT_GT(joined_, 0) << kept_out_ << " kept out";
   const auto a_target_can_join = [] {
     try {
       return offload::sync(add_target(), fn<&add_one>, 1) == 2;
@@ -336,8 +440,11 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
   };
   EXPECT_TRUE(eventually(a_target_can_join, given_up)) << "behind the last attacker";
   std::printf(
-      "%d rounds of traffic, %d with those taken over, %d attackers, %d starts failed, the longest call took %lld ms\n",
-      rounds, dealings.load(), attackers.load(), failed_starts.load(), static_cast<long long>(longest_.count()));
+      "%d rounds of traffic, %d with those taken over, %d attackers, %d starts failed, %d honest targets came and "
+      "went, %d "
+      "were kept out, the longest wait took %lld ms: %s\n",
+      rounds, dealings.load(), attackers.load(), failed_starts.load(), joined_, kept_out_,
+      static_cast<long long>(longest_.count()), slowest_);
 }
 
 int main(int argc, char** argv) {
