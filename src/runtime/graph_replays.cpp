@@ -80,8 +80,7 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     at_.waits.unlock();  // nothing has settled
     if (untold != nullptr) [[unlikely]] {
       const engine_scope scope(&at_);
-      for (std::size_t part = 1; part < untold->parts.size(); ++part) send_abort(at_, untold->parts[part], failed);
-      untold->own->abort(failed);
+      abort_parts(*untold, failed);
     }
     if (one != nullptr) return fill(*one, slot, how, sizes);
     at_.calls.cancel(slot);

@@ -106,6 +106,7 @@ class graph_replays final : public replay_observer,
   template <class Busy>
   void wait_while(Busy busy);
   void uninstall(const installation& old) noexcept;
+  void abort_parts(const installation& where, std::uint32_t number) noexcept;
   void forget_installations() noexcept;
   [[nodiscard]] node_t process_in(const installation& where, node_t node) const noexcept;
   [[nodiscard]] std::exception_ptr loss_of(node_t node, const installation& where,

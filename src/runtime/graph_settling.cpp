@@ -120,8 +120,13 @@ void graph_replays::abort(replay& one) noexcept {
   number = one.failed;
   at_.waits.unlock();
   if (where == nullptr || at_.is_ending()) return;
-  for (std::size_t part = 1; part < where->parts.size(); ++part) send_abort(at_, where->parts[part], number);
-  where->own->abort(number);
+  abort_parts(*where, number);
+}
+
+/// Waits for room where there is none.
+void graph_replays::abort_parts(const installation& where, std::uint32_t number) noexcept {
+  for (std::size_t part = 1; part < where.parts.size(); ++part) send_abort(at_, where.parts[part], number);
+  where.own->abort(number);
 }
 
 /// The same as far as there is room for it. What there is none for, abort() tells again.
