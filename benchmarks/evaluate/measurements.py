@@ -62,7 +62,7 @@ ALL = (
     _application("gemm", expected_s=10),
     _application("stream", expected_s=10),
     _application("stream-cache", "--in-cache", program="stream", expected_s=3),
-    _application("himeno", "--size", "M", expected_s=25),
+    _application("himeno", "--size", "M", expected_s=40, timeout_s=240),
     _application("execution-models", "--model", "all", program="himeno", expected_s=5),
     _application("execution-models-emulated", "--model", "all", program="himeno", environment=EMULATED, emulated=True, expected_s=5),
     _application("formatted-output", program="formatted_output", expected_s=5),
