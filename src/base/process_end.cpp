@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -19,6 +20,7 @@
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
+#include "base/memory_kills.hpp"
 
 namespace ham::inline v1::base {
 namespace {
@@ -142,10 +144,17 @@ std::uint64_t memory_kills::count() {
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
-    std::optional<std::string> text;
-    if (controllers.empty()) text = content_of("/sys/fs/cgroup" + path + "/memory.events");
-    if (controllers == "memory") text = content_of("/sys/fs/cgroup/memory" + path + "/memory.oom_control");
-    if (text) return counter_in(*text, "oom_kill");
+    if (controllers.empty()) {
+      if (const auto text = content_of("/sys/fs/cgroup" + path + "/memory.events"))
+        return counter_in(*text, "oom_kill");
+    }
+    if (controllers != "memory") continue;
+    const std::string group = "/sys/fs/cgroup/memory" + path;
+    if (::access((group + "/memory.oom_control").c_str(), R_OK) != 0) continue;
+    static std::mutex reading;  // all hosts of this process are in the same group
+    static kills_of_groups groups;
+    std::lock_guard guard(reading);
+    return groups.read(group);
   }
   return counter_in(content_of("/proc/vmstat").value_or(""), "oom_kill");
 }

@@ -54,8 +54,14 @@ class memory_group {
 
   /// Why there is none, or none that limits anything; empty: there is one.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
+  /// In version 2 a group with processes has no groups below it that limit memory.
+  [[nodiscard]] bool is_version_1() const { return is_version_1_; }
+  [[nodiscard]] std::string path() const { return path_.string(); }
   /// The calling process belongs to it from now on.
-  [[nodiscard]] bool enter() const { return write_file(path_ / "cgroup.procs", std::to_string(::getpid())); }
+  [[nodiscard]] bool enter() const { return enter(path()); }
+  [[nodiscard]] static bool enter(const std::string& path) {
+    return write_file(path + "/cgroup.procs", std::to_string(::getpid()));
+  }
 
  private:
   static bool write_file(const std::string& path, const std::string& text) {

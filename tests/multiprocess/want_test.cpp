@@ -88,10 +88,12 @@ int too_much_memory() {
   return offload::sync(1, fn<&echo>, 4) == 4 ? 7 : 5;
 }
 
-/// Uses pages until the kernel ends this process, but no more than `max_bytes`, where nothing limits it.
-std::size_t use_up_memory() {
+/// Uses pages until the kernel ends this process, but no more than `max_bytes`, where nothing limits it. `group`: the
+/// control group to enter before; empty: none.
+std::size_t use_up_memory(const std::string& group) {
   constexpr std::size_t max_bytes = std::size_t{768} << 20;
   constexpr std::size_t step = 4096;
+  if (!group.empty() && !memory_group::enter(group)) throw std::runtime_error("cannot enter " + group);
   std::ofstream("/proc/self/oom_score_adj") << 1000;  // this process, no other one of the group
   void* const made =
       ::mmap(nullptr, max_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -103,10 +105,12 @@ std::size_t use_up_memory() {
 constexpr int lost_more = 9;  // than the target that has used up the memory
 void end_itself() { ::raise(SIGKILL); }
 
-/// A target that the kernel kills for want of memory is named as such, and only that one; the others go on.
+/// A target that the kernel kills for want of memory is named as such, and only that one; the others go on. The group
+/// that limits it: HAM_TEST_GROUP, else that of the job.
 int a_target_out_of_memory() {
+  const char* const group = std::getenv("HAM_TEST_GROUP");
   try {
-    static_cast<void>(offload::sync(1, fn<&use_up_memory>));
+    static_cast<void>(offload::sync(1, fn<&use_up_memory>, std::string(group == nullptr ? "" : group)));
     return 1;  // there was no limit
   } catch (const node_failure& failure) {
     std::fprintf(stderr, "without memory: %s\n", failure.what());
@@ -329,6 +333,15 @@ TEST(want_of, memory_of_the_control_group_of_a_job) {
     return;
   }
   GTEST_SKIP() << "the kernel has killed more than a target in " << max_attempts << " jobs";
+}
+
+TEST(want_of, memory_of_the_control_group_of_a_target) {
+  const memory_group group(std::size_t{64} << 20);
+  if (!group.why_not().empty()) GTEST_SKIP() << group.why_not();
+  if (!group.is_version_1())
+    GTEST_SKIP() << "version 2 of control groups does not limit memory in groups below one that has processes";
+  expect_killed_for_memory(
+      run_wanting("a_target_out_of_memory", [&] { return ::setenv("HAM_TEST_GROUP", group.path().c_str(), 1) == 0; }));
 }
 
 // ---- places that are missing
