@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/file_bytes.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/tracer.hpp"
@@ -82,6 +83,36 @@ trace::join_result write_complete(const std::string& path, const trace::job_part
     throw config_error("cannot write " + path + " (" + why + ")");
   }
   return result;
+}
+
+/// A new file with these bytes; 0, or why there is none, as errno.
+int write_new(const std::string& path, const std::vector<std::byte>& bytes) {
+  const base::unique_fd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!made) return errno;
+  const int why = base::write_bytes(made.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (why != 0) ::unlink(path.c_str());
+  return why;
+}
+
+/// Parts that only this process has: into the folder of the others, or, if that has no room, where temporary files go.
+void keep(const std::vector<std::vector<std::byte>>& fetched, const std::string& folder, std::uint64_t job) {
+  for (const std::vector<std::byte>& bytes : fetched) {
+    const std::optional<base::trace_part> part = base::parse_trace_part(bytes);
+    if (!part || part->job != job) continue;
+    const std::string path = file_of_part(folder, part->node);
+    const int why = write_new(path, bytes);
+    if (why == 0) continue;
+    std::error_code failure;
+    const std::string name = "ham-trace-" + std::to_string(job) + "-node-" + std::to_string(part->node);
+    const std::string other = (fs::temp_directory_path(failure) / name).string();
+    if (!failure && write_new(other, bytes) == 0)
+      warn(
+          "%s cannot be written (%s): what node %d has traced is in %s; it must be moved to the former before "
+          "ham-trace join",
+          path.c_str(), std::strerror(why), part->node, other.c_str());
+    else
+      warn("what node %d has traced is lost: %s cannot be written (%s)", part->node, path.c_str(), std::strerror(why));
+  }
 }
 
 }  // namespace
@@ -193,8 +224,9 @@ std::vector<std::vector<std::byte>> job_trace::fetch_parts() {
 void job_trace::finish() noexcept {
   if (!goes_on_.exchange(false)) return;
   const engine_scope scope(&host_);
+  std::vector<std::vector<std::byte>> fetched;
   try {
-    const std::vector<std::vector<std::byte>> fetched = fetch_parts();
+    fetched = fetch_parts();
     stop_tracing();
     trace::job_parts parts = read_trace_parts(folder_.path(), job_);
     for (const std::vector<std::byte>& one : fetched)
@@ -206,6 +238,11 @@ void job_trace::finish() noexcept {
            path_.c_str());
   } catch (const std::exception& problem) {
     stop_tracing();
+    try {
+      keep(fetched, folder_.path(), job_);
+    } catch (const std::exception& other) {
+      warn("what nodes have traced into memory is lost: %s", other.what());
+    }
     warn("%s is not written, its parts are in %s: %s; when that is mended: ham-trace join %s", path_.c_str(),
          folder_.path().c_str(), problem.what(), path_.c_str());
   }

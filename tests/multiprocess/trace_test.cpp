@@ -3,6 +3,7 @@
 // timeout: 300
 #include "own_mounts.hpp"
 #include "support.hpp"
+#include "tcp_server.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -218,10 +219,34 @@ int has_no_disk_at_the_end() {
   return made.nodes == 2 ? 7 : 6;
 }
 
+/// Of a node that does not see the folder of the trace, and traces into memory. TEST_CASE: the disk is full at the end;
+/// or a folder is in the place of the trace, so that there is room for the part.
+int keeps_the_part_of_a_node_elsewhere() {
+  if (!mount_disk()) return not_permitted;
+  const bool is_full = std::string(std::getenv("TEST_CASE")) == "full";
+  auto rt = std::make_unique<runtime>(nodes(std::getenv("TEST_NODES")));
+  if (sum_of_calls(calls) != calls) return 1;
+  if (is_full ? !fill_disk(filler_on_disk()) : !std::filesystem::create_directory(trace_on_disk())) return 2;
+  rt.reset();
+  const std::string part = trace_on_disk() + ".parts/node-1";
+  if (is_full) {
+    if (std::filesystem::exists(part)) return 3;
+    std::filesystem::remove(filler_on_disk());
+    for (const auto& one : std::filesystem::directory_iterator(std::getenv("TMPDIR")))
+      if (one.path().filename().string().ends_with("-node-1")) std::filesystem::copy_file(one.path(), part);
+  } else {
+    std::filesystem::remove(trace_on_disk());
+  }
+  const trace::contents made = trace::join(trace_on_disk());
+  std::printf("calls: %d\n", read_trace(trace_on_disk()).count("execute", "traced_add("));
+  return made.nodes == 2 ? 7 : 6;
+}
+
 const scenario scenarios[] = {{"makes_calls", makes_calls},
                               {"has_no_disk_for_a_trace", has_no_disk_for_a_trace},
                               {"has_a_full_disk_meanwhile", has_a_full_disk_meanwhile},
                               {"has_no_disk_at_the_end", has_no_disk_at_the_end},
+                              {"keeps_the_part_of_a_node_elsewhere", keeps_the_part_of_a_node_elsewhere},
                               {"loses_a_target", loses_a_target},
                               {"is_killed", is_killed},
                               {"makes_calls_over_emulated_pcie", makes_calls_over_emulated_pcie}};
@@ -387,6 +412,23 @@ TEST_F(traces, that_a_full_disk_has_no_room_for_are_made_of_their_parts_later) {
   EXPECT_NE(job.output.find("ham-trace join " + job.path()), std::string::npos) << job.output;
   EXPECT_NE(job.output.find("join: " + why), std::string::npos) << job.output;
   EXPECT_EQ(number_behind(job.output, "calls: "), calls) << job.output;
+}
+
+TEST_F(traces, that_cannot_be_written_keep_the_parts_of_nodes_elsewhere) {
+  for (const char* const which : {"full", "folder"}) {
+    const std::string others = testing::TempDir() + "trace_test.parts." + std::to_string(::getpid());
+    std::filesystem::create_directory(others);
+    const server elsewhere("");
+    const traced_job job("keeps_the_part_of_a_node_elsewhere",
+                         {"HAM_TCP_SECURITY=off", "TEST_NODES=" + elsewhere.nodes(), "TMPDIR=" + others,
+                          std::string("TEST_CASE=") + which});
+    std::filesystem::remove_all(others);
+    if (WEXITSTATUS(job.status) == not_permitted) GTEST_SKIP() << "no namespaces here";
+    EXPECT_EQ(WEXITSTATUS(job.status), 7) << which << job.output;
+    EXPECT_EQ(number_behind(job.output, "calls: "), calls) << which << job.output;
+    const bool says_where = job.output.find("what node 1 has traced is in " + others) != std::string::npos;
+    EXPECT_EQ(says_where, which == std::string("full")) << job.output;
+  }
 }
 
 }  // namespace

@@ -5,14 +5,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "last.hpp"
@@ -28,12 +33,24 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-/// A page that is there is replaced.
+[[noreturn]] void fail_to_write(const std::string& what, int why) {
+  throw std::runtime_error("cannot write " + what + " (" + std::strerror(why) + ")");
+}
+
+/// A page that is there is replaced; of one that cannot be written nothing is left.
 void write_page(const std::string& path, const ham::trace::shown_trace& trace, const std::string& title) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  ham::trace::write_timeline(file, trace, title);
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + path);
+  std::ostringstream page;
+  ham::trace::write_timeline(page, trace, title);
+  const std::string text = page.str();
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) fail_to_write(path, errno);
+  int why = std::fwrite(text.data(), 1, text.size(), file) == text.size() ? 0 : errno;
+  if (std::fclose(file) != 0 && why == 0) why = errno;
+  if (why != 0) {
+    if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored))
+      std::filesystem::remove(path, ignored);
+    fail_to_write(path, why);
+  }
   std::printf("timeline: %s\n", path.c_str());
 }
 
@@ -83,7 +100,8 @@ int main(int argc, char** argv) {
     else
       ham::trace::print_last(std::cout, ham::read_recordings(pid), events);
     std::cout.flush();
-    return std::cout ? 0 : 1;
+    if (!std::cout || std::fflush(stdout) != 0) fail_to_write("to the standard output", errno);
+    return 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "ham-trace: %s\n", problem.what());
     return 1;
