@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -192,6 +193,29 @@ void trim() {
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif
+}
+
+std::uint64_t heap_in_use_kb() {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 all = ::mallinfo2();
+  return (all.uordblks + all.hblkhd) / 1024;
+#else
+  return 0;
+#endif
+}
+
+std::uint64_t print_lines(stamp call, std::uint64_t key, std::uint64_t count) {
+  record(call);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string line = line_text(key, i) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stdout);
+  }
+  std::fflush(stdout);
+  return mixed(key);
+}
+
+std::string line_text(std::uint64_t key, std::uint64_t number) {
+  return "soak-line " + std::to_string(key) + " " + std::to_string(mixed(key + number));
 }
 
 void nap(std::uint64_t milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }

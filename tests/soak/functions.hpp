@@ -45,6 +45,12 @@ void nap(std::uint64_t milliseconds);
 void keep_no_memory_apart();
 /// Gives free memory of the C library back, with the same aim.
 void trim();
+/// What this process has got from malloc and not given back; 0: the C library does not say.
+[[nodiscard]] std::uint64_t heap_in_use_kb();
+
+/// Prints so many lines of this text to the standard output.
+[[nodiscard]] std::uint64_t print_lines(stamp call, std::uint64_t key, std::uint64_t count);
+[[nodiscard]] std::string line_text(std::uint64_t key, std::uint64_t number);
 
 /// Polls until its caller wants it to stop. A caller that never does is a problem: see stops_that_never_came.
 [[nodiscard]] std::uint64_t until_stopped(stamp call, std::uint64_t number);

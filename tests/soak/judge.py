@@ -1,13 +1,14 @@
 """Judges the samples of a soak run: what grows, and a plot of it as text."""
 import statistics
 
-MEMORY = ("rss_kb", "pss_kb")
+MEMORY = ("rss_kb", "pss_kb", "heap_kb")
 COUNTS = {"descriptors": 2, "threads": 1, "maps": 6}  # what may come and go
 WARM_UP = 0.2
 PERCENT_PER_MILLION = 1.0
 # Of a run with less than a million calls behind the warm-up: of all its growth. Caches and arenas still fill.
 PERCENT_OF_SHORT_RUN = 25.0
-NOISE_KB = 1024  # the longest message
+# Resident memory: the longest message. The heap of the C library is what is in use, to the byte.
+NOISE_KB = {"rss_kb": 1024, "pss_kb": 1024, "heap_kb": 96}
 LEAST_SAMPLES = 3  # behind the warm-up, of each process that must be judged
 NOISE_DEVIATIONS = 4  # of the median distance of the samples from their trend
 
@@ -32,16 +33,17 @@ def spread(points):
 
 
 def series(samples, process, what):
-    return [(one["calls"], one["processes"][process][what]) for one in samples if process in one["processes"]]
+    return [(one["calls"], one["processes"][process][what]) for one in samples
+            if what in one["processes"].get(process, {})]
 
 
-def judge_memory(points):
+def judge_memory(points, noise_kb):
     """Growth in percent of 10^6 calls, and what is wrong with it, or None."""
     calls = points[-1][0] - points[0][0]
     usual = statistics.median(y for _, y in points)
     growth_kb = slope(points) * calls
     per_million = 100 * slope(points) * 1e6 / usual
-    if growth_kb <= max(NOISE_KB, NOISE_DEVIATIONS * spread(points)):
+    if growth_kb <= max(noise_kb, NOISE_DEVIATIONS * spread(points)):
         return per_million, None
     if calls >= 1e6 and per_million > PERCENT_PER_MILLION:
         return per_million, f"grows by {per_million:.2f} % in 10^6 calls ({growth_kb:.0f} KiB in {calls} calls)"
@@ -68,7 +70,7 @@ def judge(samples):
                 continue
             per_million, problem = None, None
             if what in MEMORY:
-                per_million, problem = judge_memory(points)
+                per_million, problem = judge_memory(points, NOISE_KB[what])
             else:
                 problem = judge_count(points, COUNTS[what])
             found.append({"process": process, "what": what, "first": points[0][1], "last": points[-1][1],
@@ -87,6 +89,8 @@ def not_judged(samples, processes):
 def plot(points, title, width=60, height=6):
     """Lines of text: values over calls, from the least to the largest of them."""
     least, largest = min(y for _, y in points), max(y for _, y in points)
+    if least == largest:
+        return [f"{title}: {least} throughout"]
     begin, end = points[0][0], points[-1][0]
     columns = [[] for _ in range(width)]
     for x, y in points:

@@ -46,6 +46,16 @@ class Judge(unittest.TestCase):
             self.assertEqual(problems(20, lambda i: value + i % 2, what=what), [])
             self.assertEqual([one for one, _ in problems(20, lambda i: value + 2 * i, what=what)], [what])
 
+    def test_the_heap_has_less_noise_than_resident_memory(self):
+        self.assertEqual(problems(20, lambda i: 3000 + i % 4 * 20, what="heap_kb"), [])
+        # 64 bytes in each of 10 000 of a million calls.
+        leak = [("heap_kb", lambda i: 3000 + 10 * i, 100_000), ("rss_kb", lambda i: 20000 + 10 * i, 100_000)]
+        found = [[one for one, _ in problems(20, value, calls=calls, what=what)] for what, value, calls in leak]
+        self.assertEqual(found, [["heap_kb"], []])
+
+    def test_what_is_not_known_is_not_judged(self):
+        self.assertEqual([one["what"] for one in judge.judge(samples(20, lambda i: 1)) if one["what"] == "heap_kb"], [])
+
     def test_what_was_not_sampled_is_a_problem(self):
         enough = samples(4, lambda i: 20000)
         self.assertEqual(judge.not_judged(enough, ["host"]), [])
@@ -71,6 +81,10 @@ class Judge(unittest.TestCase):
         self.assertEqual(lines[0], "title")
         self.assertEqual(lines[1].count("*"), 10)
         self.assertEqual(lines[6].count("*"), 60)
+
+
+    def test_a_plot_of_what_never_changes_is_a_line(self):
+        self.assertEqual(judge.plot([(i, 7) for i in range(60)], "maps"), ["maps: 7 throughout"])
 
 
 class Times(unittest.TestCase):

@@ -37,7 +37,8 @@ struct options {
   std::uint64_t seed = 1;
   std::uint64_t count = 0;  ///< calls of the fast run; 0: the long one
   std::uint64_t hang_seconds = 60;
-  std::string verbs;  ///< some of them; empty: all
+  std::size_t leak = 0;  ///< on purpose, bytes of each verb
+  std::string verbs;     ///< some of them; empty: all
 };
 
 options read(int argc, char** argv) {
@@ -64,6 +65,7 @@ options read(int argc, char** argv) {
   number("kill-pause", result.pause_between_kills);
   number("seed", result.seed);
   number("count", result.count);
+  number("leak", result.leak);
   number("hang", result.hang_seconds);
   result.spare = words["spare"];
   words.erase("spare");
@@ -92,6 +94,7 @@ class run {
     const watchdog_scope scope(*this);
     const double round = std::clamp(how_.seconds / 20, 1.5, 60.0);
     use_memory();
+    leaked_bytes.store(how_.leak);
     start_ = base::now_ns();
     while (!over.load() && seconds() < how_.seconds) {
       load(std::min(round, how_.seconds - seconds()));
@@ -185,6 +188,7 @@ class run {
     std::string text =
         "\"calls\":" + std::to_string(calls) + ",\"seconds\":" + std::to_string(seconds()) +
         ",\"kills\":" + std::to_string(seats_.kills()) + ",\"removals\":" + std::to_string(seats_.removals()) +
+        ",\"spawned\":" + std::to_string(seats_.spawned()) +
         ",\"restarts\":" + std::to_string(supervised_ == nullptr ? 0 : supervised_->deaths()) + ",\"verbs\":[";
     for (std::size_t i = 0; i < workers_.size(); ++i)
       text += (i == 0 ? "{" : ",{") + workers_[i]->verbs_as_json() + "}";
@@ -193,14 +197,15 @@ class run {
 
   void take_sample() {
     std::string text = "{" + totals() + ",\"processes\":{";
-    const auto add = [&](const std::string& name, std::int64_t pid) {
-      const auto found = sample_of(pid);
+    const auto add = [&](const std::string& name, std::int64_t pid, std::uint64_t heap_kb = 0) {
+      auto found = sample_of(pid);
       if (!found) return;
+      found->heap_kb = heap_kb;
       if (text.back() != '{') text += ",";
       text += soak::quoted(name) + ":" + to_json(*found);
     };
-    add("host", ::getpid());
-    if (seats_.at(0) == 1) add("target 1", seats_.pid(0));
+    add("host", ::getpid(), heap_in_use_kb());
+    if (seats_.at(0) == 1) add("target 1", seats_.pid(0), offload::sync(1, fn<&heap_in_use_kb>));
     if (const char* const server = std::getenv("HAM_SOAK_SERVER"))
       add("waiting program", std::strtol(server, nullptr, 10));
     emit("sample", text + "}}");

@@ -52,7 +52,8 @@ std::optional<sample> sample_of(std::int64_t pid) {
 std::string to_json(const sample& one) {
   return "{\"rss_kb\":" + std::to_string(one.rss_kb) + ",\"pss_kb\":" + std::to_string(one.pss_kb) +
          ",\"private_kb\":" + std::to_string(one.private_kb) + ",\"descriptors\":" + std::to_string(one.descriptors) +
-         ",\"maps\":" + std::to_string(one.maps) + ",\"threads\":" + std::to_string(one.threads) + "}";
+         ",\"maps\":" + std::to_string(one.maps) + ",\"threads\":" + std::to_string(one.threads) +
+         (one.heap_kb == 0 ? "" : ",\"heap_kb\":" + std::to_string(one.heap_kb)) + "}";
 }
 
 std::string describe_process(std::int64_t pid) {

@@ -14,6 +14,7 @@ struct sample {
   std::uint64_t descriptors = 0;
   std::uint64_t maps = 0;
   std::uint64_t threads = 0;
+  std::uint64_t heap_kb = 0;  ///< what the process has got from malloc and not given back; 0: not known
 };
 
 /// Nothing if there is no such process, or it is another user's.

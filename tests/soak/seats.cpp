@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "soak/problems.hpp"
@@ -14,6 +15,8 @@ using namespace std::chrono_literals;
 
 constexpr auto death_limit = 10s;
 
+std::string program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
 }  // namespace
 
 seats::seats(std::string spare, std::size_t spares)
@@ -23,6 +26,12 @@ seats::seats(std::string spare, std::size_t spares)
     sitting_[seat] = node;
     pids_.push_back(offload::get_node_descriptor(node).pid());
   }
+}
+
+std::vector<std::size_t> seats::started_here() const {
+  std::vector<std::size_t> found;
+  for (std::size_t seat = fixed_; starts_here() && seat < size(); ++seat) found.push_back(seat);
+  return found;
 }
 
 bool seats::given_up(node_t node) const {
@@ -62,7 +71,9 @@ bool seats::replace_one(std::mt19937_64& random) {
   const std::size_t seat = fixed_ + random() % (size() - fixed_);
   const node_t before = at(seat);
   end(seat, before, random() % 4 != 0);
-  const node_t after = offload::add_node(spare_);
+  const bool spawns = starts_here() && random() % 2 == 0;
+  const node_t after = spawns ? offload::spawn(spare_, program()) : offload::add_node(spare_);
+  if (spawns) ++spawned_;
   const std::int64_t pid = offload::get_node_descriptor(after).pid();
   const std::lock_guard guard(mutex_);
   pids_[seat] = pid;

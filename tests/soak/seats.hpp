@@ -32,10 +32,14 @@ class seats {
   bool replace_one(std::mt19937_64& random);
   [[nodiscard]] std::uint64_t kills() const noexcept { return kills_.load(); }
   [[nodiscard]] std::uint64_t removals() const noexcept { return removals_.load(); }
+  [[nodiscard]] std::uint64_t spawned() const noexcept { return spawned_.load(); }
+  /// Those whose nodes may be replaced and are processes that this one has started.
+  [[nodiscard]] std::vector<std::size_t> started_here() const;
   /// Its process.
   [[nodiscard]] std::int64_t pid(std::size_t seat) const;
 
  private:
+  [[nodiscard]] bool starts_here() const { return spare_.starts_with("shm"); }
   void end(std::size_t seat, node_t node, bool kill);
 
   const std::string spare_;
@@ -44,7 +48,7 @@ class seats {
   mutable std::mutex mutex_;  ///< guards the next two
   std::set<node_t> given_up_;
   std::vector<std::int64_t> pids_;
-  std::atomic<std::uint64_t> kills_{0}, removals_{0};
+  std::atomic<std::uint64_t> kills_{0}, removals_{0}, spawned_{0};
 };
 
 }  // namespace soak

@@ -22,6 +22,9 @@ import judge
 
 LEDGER_BYTES = 16 * 4096 * 8
 LEAST_SECONDS = 4
+# What is plotted, how it is called, rows.
+PLOTS = (("rss_kb", "resident memory in KiB", 6), ("heap_kb", "heap in use in KiB", 4), ("descriptors", "descriptors", 3),
+         ("maps", "maps", 3))
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
@@ -206,6 +209,8 @@ class Soak:
 
     def arguments(self, spare, spares):
         verbs = [f"--verbs={self.options.verbs}"] if self.options.verbs else []
+        if self.options.leak:
+            verbs.append(f"--leak={self.options.leak}")
         return [*verbs, f"--seconds={self.seconds:.1f}", f"--threads={self.options.threads}", f"--spare={spare}",
                 f"--spares={spares}", f"--seed={self.options.seed}", f"--hang={self.options.hang}"]
 
@@ -251,32 +256,39 @@ class Soak:
         if not self.options.no_growth:
             run.problems += [f"{one['process']}: {one['what']} {one['problem']}" for one in findings if one["problem"]]
             run.problems += judge.not_judged(run.samples, processes)
-        end = run.end or {"calls": 0, "seconds": 0, "kills": 0, "removals": 0, "restarts": 0, "verbs": []}
+        end = run.end or {"calls": 0, "seconds": 0, "kills": 0, "removals": 0, "spawned": 0, "restarts": 0, "verbs": []}
         verbs = {}
         for one in end["verbs"]:
             for verb, count in one.items():
                 verbs[verb] = verbs.get(verb, 0) + count
         if self.seconds >= 30:
             run.problems += [f"the verb {verb} was never completed" for verb, count in verbs.items() if count == 0]
+            # Half of the targets that take the place of others, where processes are started by this machine.
+            if run.name != "tcp" and end["kills"] + end["removals"] >= 30 and end["spawned"] == 0:
+                run.problems.append("no target was ever spawned")
         self.results.append({"name": run.name, "calls": end["calls"], "seconds": end["seconds"], "kills": end["kills"],
-                             "removals": end["removals"], "restarts": end["restarts"], "verbs": verbs, "samples": run.samples, "growth": findings,
+                             "removals": end["removals"], "spawned": end["spawned"], "restarts": end["restarts"], "verbs": verbs, "samples": run.samples, "growth": findings,
                              "problems": run.problems})
         self.show(self.results[-1])
 
     def show(self, result):
         if len(result["samples"]) >= 4:
             for process in sorted({name for one in result["samples"] for name in one["processes"]}):
-                points = judge.series(result["samples"], process, "rss_kb")
-                say("")
-                for line in judge.plot(points, f"{result['name']}, {process}: resident memory in KiB"):
-                    say(line)
+                for what, title, height in PLOTS:
+                    points = judge.series(result["samples"], process, what)
+                    if len(points) < 2:
+                        continue
+                    say("")
+                    for line in judge.plot(points, f"{result['name']}, {process}: {title}", height=height):
+                        say(line)
         say("")
         for one in result["growth"]:
             percent = one["percent_per_million_calls"]
             growth = "" if percent is None else f"{percent:+.3f} % in 10^6 calls"
             say(f"  {one['process']:16} {one['what']:12} {one['first']:>8} -> {one['last']:>8}  {growth}")
         say(f"  {result['calls']:,} calls in {result['seconds']:.0f} s, {result['kills']} targets killed, "
-            f"{result['removals']} removed in order, {result['restarts']} started again")
+            f"{result['removals']} removed in order, {result['spawned']} of the next ones spawned, "
+            f"{result['restarts']} started again")
         say("  " + ", ".join(f"{verb} {count}" for verb, count in result["verbs"].items()))
         for problem in result["problems"]:
             say(f"  PROBLEM: {problem}")
@@ -330,6 +342,7 @@ def main():
     parser.add_argument("--hang", type=int, default=60, help="seconds after which a wait counts as a hang")
     parser.add_argument("--verbs", help="some of them, to look into a problem: 'graphs+put, get'")
     parser.add_argument("--count", help="the fast run: so many calls")
+    parser.add_argument("--leak", type=int, help="bytes that the host loses with each verb, to see that this is found")
     parser.add_argument("--no-growth", action="store_true", help="memory is not judged (sanitizers)")
     parser.add_argument("--json", help="all samples and results, to a file, or - for the output")
     options = parser.parse_args()

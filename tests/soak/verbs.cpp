@@ -378,6 +378,7 @@ const worker::verb_entry* worker::verbs(std::size_t& count) {
       {"repeats", &repeat_verb},
       {"failing graphs", &failing_graph_verb},
       {"graphs and deaths", &graph_death_verb},
+      {"output", &output_verb},
       {"supervised", &supervised_verb},
       {"retries", &retry_verb},
       {"old handles", &old_handle_verb},

@@ -46,6 +46,9 @@ void repeat_verb(worker& self);
 void failing_graph_verb(worker& self);
 void graph_death_verb(worker& self);
 
+// ---- output_verb.cpp: without targets that this process has started it does nothing
+void output_verb(worker& self);
+
 // ---- supervised_verbs.cpp: without a supervised target they do nothing
 void supervised_verb(worker& self);
 void retry_verb(worker& self);

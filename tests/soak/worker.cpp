@@ -1,10 +1,13 @@
 #include "soak/worker.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/clock.hpp"
 
 namespace soak {
+
+std::atomic<std::size_t> leaked_bytes{0};
 
 bool worker::choose(const std::string& names) {
   if (names.empty()) return true;
@@ -27,6 +30,7 @@ void worker::do_one() {
   node_.store(-1);
   since_ns_.store(base::now_ns());
   verb_.store(all[which].name);
+  if (leaked_bytes.load() != 0) static_cast<volatile char*>(std::malloc(leaked_bytes.load()))[0] = 1;
   try {
     all[which].run(*this);
     done_[which].fetch_add(1, std::memory_order_relaxed);

@@ -17,6 +17,9 @@
 
 namespace soak {
 
+/// On purpose, by each verb of the host, to see that a leak is found.
+extern std::atomic<std::size_t> leaked_bytes;
+
 class worker {
  public:
   /// `supervised`: nullptr if there is none.
@@ -67,6 +70,12 @@ class worker {
     return all;
   }
   [[nodiscard]] supervised_target* supervised() const noexcept { return supervised_; }
+  /// One that may be replaced, and is a process that this one has started; -1: there is none.
+  [[nodiscard]] node_t any_started_here() {
+    const std::vector<std::size_t> seats = seats_.started_here();
+    node_.store(seats.empty() ? -1 : seats_.at(seats[below(seats.size())]));
+    return node_.load();
+  }
   void on_node(node_t node) noexcept { node_.store(node); }
   /// The result of the call `made` to `node` has to be `wanted`.
   template <class Value>
