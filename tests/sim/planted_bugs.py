@@ -232,6 +232,18 @@ BUGS = [
      "src/job/supervisor_restarts.cpp",
      "    host_.reports.add(offload::event_kind::respawned, number, reasons.empty()",
      "    if (!{bug}) host_.reports.add(offload::event_kind::respawned, number, reasons.empty()"),
+    ("late-reply-kept", "the slot of a call that was given up is not given back when its late reply comes",
+     "src/core/call_table.cpp",
+     "void call_table::drop_reply(call_slot& slot) noexcept {\n",
+     "void call_table::drop_reply(call_slot& slot) noexcept {\n  if ({bug} && slot.orphan && slot.settled()) return;\n"),
+    ("event-left-behind", "what happens to nodes while the handler of an event runs waits for the next event",
+     "src/core/event_reports.cpp",
+     "  due_to_run_ = !waiting_.empty() || (memory && kinds_beyond() != 0);\n",
+     "  due_to_run_ = !{bug} && (!waiting_.empty() || (memory && kinds_beyond() != 0));\n"),
+    ("failed-replay-untold", "a replay that fails has its nodes told of it in place of the one before, of which they were not told yet",
+     "src/runtime/graph_replays.cpp",
+     "    if (one != nullptr && one->failed_where != nullptr) [[unlikely]] {\n",
+     "    if (!{bug} && one != nullptr && one->failed_where != nullptr) [[unlikely]] {\n"),
 ]
 
 DEVICES = "--devices some --medium sim"
@@ -267,6 +279,8 @@ FOCUS = {
     "stop-not-seen": "--verbs all",
     "process-not-ended": "--verbs all --medium sim",
     "broadcast-error-lost": "--verbs all",
+    "event-left-behind": "--medium sim --kinds sync,ping,add-node,remove-node,kill",
+    "failed-replay-untold": "--verbs all --without deadline-seen",
     "credit-told-early": "--medium loopback --steps 400 --kinds sync,async,batch,context,nested,stream",
 }
 
@@ -319,6 +333,9 @@ SAYS = {
     "broadcast-error-lost": ("memory of node holds other bytes than were sent to all",),
     "heartbeat-ignored": ("node is lost without a reason", "the process of node is reported as lost without a reason", "node is given up before its limit"),
     "restart-told-early": ("node is reported to be started again more often than it was",),
+    "late-reply-kept": ("node has left over:",),
+    "event-left-behind": ("the program is not told of",),
+    "failed-replay-untold": ("call to node was stopped, and polls in vain",),
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'

@@ -173,7 +173,8 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
 
   base::mapping rings_;
   base::unique_fd event_;
-  static constexpr std::size_t max_in_ring = 100 * 1024;  ///< longer ones cost less in the area
+  /// Four fit into the ring; longer ones cost less in the area.
+  static constexpr std::size_t max_in_ring = ((std::size_t{1} << ring_pair::lines_log2) / 4) * line_bytes - head_bytes;
   ring_writer writer_;
   ring_reader reader_;
   message_area_writer area_;
