@@ -18,8 +18,7 @@ constexpr auto restart_limit = 20s;
 
 }  // namespace
 
-supervised_target::supervised_target(const std::string& kind)
-    : number_(offload::add_node(kind)), started_here_(kind.starts_with("shm")) {
+supervised_target::supervised_target(const std::string& kind) : number_(offload::add_node(kind)) {
   offload::supervise(number_, {.max_restarts = 1'000'000, .within = 1s, .on_respawn = [this](const auto& fresh) {
                                  offload::sync(fresh.node, fn<&prepare>, fresh.epoch);
                                  epoch_.store(fresh.epoch);

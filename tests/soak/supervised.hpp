@@ -19,8 +19,6 @@ class supervised_target {
   explicit supervised_target(const std::string& kind);
 
   [[nodiscard]] node_t number() const noexcept { return number_; }
-  /// Whether kill_call reaches it: processes that this one has started.
-  [[nodiscard]] bool started_here() const noexcept { return started_here_; }
 
   /// What a worker asks for before a call, for may_fail().
   [[nodiscard]] std::uint64_t mark() const noexcept { return replaced_.load(); }
@@ -45,7 +43,6 @@ class supervised_target {
   void kill_process() const;
 
   const node_t number_;
-  const bool started_here_;
   std::mutex mutex_;  ///< one death at a time
   std::atomic<std::uint64_t> begun_{0}, replaced_{0}, epoch_{0};
   std::atomic<std::int64_t> pace_ns_{1'000'000'000}, next_ns_{0};

@@ -156,7 +156,7 @@ void old_handle_verb(worker& self) {
 /// A function that never asks: its process is killed, and another one takes its place.
 void kill_call_verb(worker& self) {
   supervised_target* const target = self.supervised();
-  if (target == nullptr || !target->started_here()) return;
+  if (target == nullptr) return;
   self.on_node(target->number());
   if (!target->death_is_due()) return;
   target->replace_process([&] {
