@@ -28,7 +28,8 @@ reading counts_in(const std::string& group) {
   };
   add(group);
   std::error_code failure;
-  std::filesystem::recursive_directory_iterator below(group, failure);
+  std::filesystem::recursive_directory_iterator below(group, std::filesystem::directory_options::skip_permission_denied,
+                                                      failure);
   for (; !failure && below != std::filesystem::recursive_directory_iterator(); below.increment(failure)) {
     if (std::error_code gone; !below->is_directory(gone)) continue;
     add(below->path());
@@ -37,6 +38,7 @@ reading counts_in(const std::string& group) {
     std::erase_if(counts, [&group](const auto& one) { return one.first != group; });
     break;
   }
+  if (failure) result.all = false;  // a folder has gone meanwhile: what lies behind it was not seen
   return result;
 }
 
@@ -44,6 +46,13 @@ reading counts_in(const std::string& group) {
 
 std::uint64_t kills_of_groups::read(const std::string& group) {
   reading now = counts_in(group);
+  const bool moved = !group_.empty() && group != group_;
+  group_ = group;
+  if (moved) {  // what was killed there before is no news
+    seen_ = std::move(now.counts);
+    seen_all_ = now.all;
+    return kills_;
+  }
   for (const auto& [name, count] : now.counts) {
     const auto before = seen_.find(name);
     if (before == seen_.end())

@@ -20,6 +20,7 @@ class kills_of_groups {
   [[nodiscard]] std::uint64_t read(const std::string& group);
 
  private:
+  std::string group_;                          ///< of the last call
   std::map<std::string, std::uint64_t> seen_;  ///< of those that are there
   bool seen_all_ = true;
   std::uint64_t kills_ = 0;

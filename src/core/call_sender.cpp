@@ -28,6 +28,11 @@ void batch_marker() {}
 /// Stands for a whole batch where a function is asked for; does nothing.
 msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marker>>::message::entry(); }
 
+/// Of a batch, which is in the ring as long as it fits there: it has no place with long messages.
+std::byte* reserve_in_ring(peer& who, std::size_t size) {
+  return who.unsent.empty() || who.unsent.flush(*who.to) ? who.to->reserve(size) : nullptr;
+}
+
 /// A call that is to suffer a fault has no key yet; this says which one until it has.
 constexpr std::uint32_t first_key_of_fault = 0xffff0000;
 /// The same of a call to a node that is to be asked for its functions before.
@@ -127,9 +132,11 @@ std::uint32_t call_sender::key_on(peer& who, msg::handler_entry& function, std::
                                                               call_room& out) {
   try {
     out.key = key_of(who, function, decode, out);
-    if (size > who.max_payload) [[unlikely]]
-      who.check_size(
-          size, &function == &batch_entry() ? "a batch" : "a call of " + of_.functions.pretty_name(function.key()));
+    if (size > who.max_payload) [[unlikely]] {
+      const bool batched = &function == &batch_entry();
+      if (batched && size <= who.to->max_payload()) return reserve_in_ring(who, size);
+      who.check_size(size, batched ? "a batch" : "a call of " + of_.functions.pretty_name(function.key()));
+    }
     return who.reserve(size, big);
   } catch (const fault_hit& hit) {
     out.key = key_of_fault(hit.what);
@@ -233,7 +240,8 @@ template <bool CanStop>
   for (room_wait pause;;) {
     who = lock_ready(to, function, token, with_caller);
     if (who == nullptr) [[unlikely]] {
-      out.slot = stopped_meanwhile() ? stopped(to.node, function, decode) : missed(to.node, function, decode);
+      const bool late = to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns;
+      out.slot = !late && stopped_meanwhile() ? stopped(to.node, function, decode) : missed(to.node, function, decode);
       return false;
     }
     if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {
@@ -260,7 +268,7 @@ template <bool CanStop>
       }
       return begin_faulted(what, process, out);
     }
-    const bool is_big = total > who->max_payload;
+    const bool is_big = total > (batched ? who->to->max_payload() : who->max_payload);
     // A message that waits behind others for room in the connection's memory might wait for ever.
     const bool in_own_memory = policy == when_full::refuse || waits >= max_waits || !who->takes_at_once(total);
     const bool needs_memory = is_big && big != nullptr && in_own_memory && !big->has_memory();

@@ -142,7 +142,8 @@ void engine::kill(const call_slot& slot) {
     }
     throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
                      std::to_string(self_) +
-                     " (only targets that this node itself has started on this machine, or reached over tcp, can); "
+                     " (only targets that this node itself has started on this machine, or reached over tcp and that "
+                     "has no targets of its own, can); "
                      "remove_node, called by the host, ends others");
   }
   if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)
@@ -191,10 +192,7 @@ void engine::receive_stops(bool all) noexcept {
   constexpr int some = 64;
   constexpr int most = 8192;       // twice the lines of a ring
   const engine_scope scope(this);  // a thread that the function has started is of no runtime
-  if (all)
-    waits.lock();
-  else if (!waits.try_lock())
-    return;
+  if (all ? !waits.lock_unless_asleep() : !waits.try_lock()) return;
   waits.rouse();
   // What it waits for may depend on something that is still here: the stop of the call that has made it.
   if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]

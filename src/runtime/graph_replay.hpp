@@ -14,8 +14,9 @@
 
 namespace ham::inline v1::offload::detail {
 
-/// The program is told by offload::on_event as well.
-[[nodiscard]] std::exception_ptr late_replay(engine& at, call_outcome outcome);
+[[nodiscard]] std::exception_ptr late_replay(call_outcome outcome);
+/// The same, and the program is told by offload::on_event.
+[[nodiscard]] std::exception_ptr missed_replay(engine& at, call_outcome outcome);
 [[nodiscard]] std::exception_ptr stopped_replay(call_outcome outcome);
 
 /// An entry of the table. As a continuation it tells the nodes that a replay has failed.

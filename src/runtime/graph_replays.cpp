@@ -63,7 +63,7 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     if (how.token.stop_requested() || (outer != nullptr && outer->requested()))
       return settled_ticket(stopped_replay(call_outcome::not_run));
     const bool has_to = stale_.load(std::memory_order_acquire) || installing_.load() != std::thread::id();
-    if (has_to && !renew_installation(deadline_ns)) return settled_ticket(late_replay(at_, call_outcome::not_run));
+    if (has_to && !renew_installation(deadline_ns)) return settled_ticket(missed_replay(at_, call_outcome::not_run));
     refuse_old_handles();
     call_slot& slot = *make_local_slot(at_);
     slot.deadline_ns = deadline_ns;
@@ -86,7 +86,7 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     at_.calls.cancel(slot);
     if (stale_.load(std::memory_order_acquire)) continue;
     if (how.policy == when_full::refuse) return {};
-    if (!await_room(how.token, deadline_ns)) return settled_ticket(late_replay(at_, call_outcome::not_run));
+    if (!await_room(how.token, deadline_ns)) return settled_ticket(missed_replay(at_, call_outcome::not_run));
   }
 }
 
@@ -201,7 +201,7 @@ void graph_replays::send(const replay_ticket& entered) {
     } catch (const node_failure& loss) {
       why = loss_of(process_in(*one.where, loss.node()), *one.where, loss.what());
     } catch (const deadline_exceeded&) {
-      why = late_replay(at_, outcome);
+      why = late_replay(outcome);  // the program was told of the message
     } catch (const operation_cancelled&) {
       why = stopped_replay(outcome);
     } catch (...) {  // as it is

@@ -12,14 +12,18 @@
 
 namespace ham::inline v1::offload::detail {
 
-std::exception_ptr late_replay(engine& at, call_outcome outcome) {
-  at.report_missed(at.self(), "a replay of a graph");
+std::exception_ptr late_replay(call_outcome outcome) {
   const bool begun = outcome != call_outcome::not_run;
   return std::make_exception_ptr(deadline_exceeded(
       begun ? "a replay of a graph did not end before its deadline (stages that have begun go on, no other ones begin)"
             : "a replay of a graph has not begun before its deadline (as many as it allows were in flight, or a "
               "queue to a node was full); allow more time",
       outcome));
+}
+
+std::exception_ptr missed_replay(engine& at, call_outcome outcome) {
+  at.report_missed(at.self(), "a replay of a graph");
+  return late_replay(outcome);
 }
 
 std::exception_ptr stopped_replay(call_outcome outcome) {
@@ -43,7 +47,7 @@ std::exception_ptr made_or_no_memory(Make make) noexcept {
 }
 
 std::exception_ptr late_while_running(engine& at) noexcept {
-  return made_or_no_memory([&] { return late_replay(at, call_outcome::may_have_run); });
+  return made_or_no_memory([&] { return missed_replay(at, call_outcome::may_have_run); });
 }
 
 }  // namespace
@@ -123,7 +127,7 @@ void graph_replays::abort(replay& one) noexcept {
   abort_parts(*where, number);
 }
 
-/// Waits for room where there is none.
+/// Does not wait.
 void graph_replays::abort_parts(const installation& where, std::uint32_t number) noexcept {
   for (std::size_t part = 1; part < where.parts.size(); ++part) send_abort(at_, where.parts[part], number);
   where.own->abort(number);

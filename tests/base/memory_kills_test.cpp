@@ -100,6 +100,15 @@ TEST_F(memory_kills, are_those_of_the_group_itself_where_there_are_too_many_belo
   EXPECT_EQ(more(), 1U);
 }
 
+TEST_F(memory_kills, that_another_group_had_before_are_no_news) {
+  set("here", 2);
+  set("there", 5);
+  EXPECT_EQ(kills_.read((top_ / "here").string()), 2U);
+  EXPECT_EQ(kills_.read((top_ / "there").string()), 2U);
+  set("there", 6);
+  EXPECT_EQ(kills_.read((top_ / "there").string()), 3U);
+}
+
 TEST_F(memory_kills, are_none_where_nothing_counts) {
   EXPECT_EQ(more(), 0U);
   fs::create_directories(top_ / "a");

@@ -206,7 +206,6 @@ TEST_F(memory_access, stops_at_the_deadline_between_two_parts) {
   }
 }
 
-/// The thread of transfers is held by another access, and nobody waits for this one by itself.
 TEST_F(memory_access, the_program_is_told_of_a_deadline_that_passes) {
   std::vector<offload::event> received;
   world_.node().reports.use([&](const offload::event& what) { received.push_back(what); });
@@ -226,6 +225,7 @@ TEST_F(memory_access, the_program_is_told_of_a_deadline_that_passes) {
   }
 }
 
+/// The thread of transfers is held by another access, and nobody waits for this one by itself.
 TEST_F(memory_access, expires_while_nobody_moves_it) {
   if (alone()) GTEST_SKIP() << "one core: there is no background access";
   fake_memory blocked(large, background_access::undivided);

@@ -279,7 +279,7 @@ FOCUS = {
     "stop-not-seen": "--verbs all",
     "process-not-ended": "--verbs all --medium sim",
     "broadcast-error-lost": "--verbs all",
-    "event-left-behind": "--medium sim --kinds sync,ping,add-node,remove-node,kill",
+    "event-left-behind": "--medium sim --kinds sync,ping,add-node,remove-node,kill,restart,deadline,async,events",
     "failed-replay-untold": "--verbs all --without deadline-seen",
     "credit-told-early": "--medium loopback --steps 400 --kinds sync,async,batch,context,nested,stream",
 }

@@ -69,10 +69,19 @@ void output_verb(worker& self) {
   if (node < 0) return;
   const awaited_lines lines(self.random());
   const std::uint64_t count = 1 + self.below(50);
-  offload::on_output(node, &take_line);
+  const auto captured = [&] {
+    try {
+      offload::on_output(node, &take_line);
+      return true;
+    } catch (const config_error&) {  // it is being replaced
+      if (!self.gone(node)) throw;
+      return false;
+    }
+  };
+  if (!captured()) return;
   const stamp made = self.claim();
   self.take(offload::async(node, fn<&print_lines>, made, lines.key, count), made, node, mixed(lines.key));
-  offload::on_output(node, &take_line);
+  if (!captured()) return;
   std::vector<std::string> wanted;
   for (std::uint64_t i = 0; i < count; ++i) wanted.push_back(line_text(lines.key, i));
   if (arrived().take(lines.key) != wanted) self.wrong(node, "lines of its output are missing, or are others");
