@@ -280,7 +280,7 @@ FOCUS = {
     "process-not-ended": "--verbs all --medium sim",
     "broadcast-error-lost": "--verbs all",
     "event-left-behind": "--medium sim --kinds sync,ping,add-node,remove-node,kill,restart,deadline,async,events",
-    "failed-replay-untold": "--verbs all --without deadline-seen",
+    "failed-replay-untold": "--verbs all --kinds graph-replay,long-message,batch,ping",
     "credit-told-early": "--medium loopback --steps 400 --kinds sync,async,batch,context,nested,stream",
 }
 
