@@ -32,15 +32,6 @@ void waiter::lock_contended() noexcept {
   lock_waiters_.fetch_sub(1);
 }
 
-bool waiter::lock_of_awake() noexcept {
-  lock_waiters_.fetch_add(1);
-  bool locked = false;
-  base::backoff<base::backoff_schedule{.spins = 100}> pause;
-  while (!(locked = receiving_.try_lock()) && !sleeping_.load(std::memory_order_acquire)) pause.wait();
-  lock_waiters_.fetch_sub(1);
-  return locked;
-}
-
 bool waiter::is_late(std::int64_t until_ns, const call_slot* awaited) {
   const std::int64_t now = base::now_ns();
   if (now >= until_ns) return true;

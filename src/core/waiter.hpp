@@ -42,8 +42,6 @@ class waiter {
     if (!receiving_.try_lock()) [[unlikely]]
       lock_contended();
   }
-  /// The same for who only wants that what has arrived is read. False: a thread sleeps with the lock, and has read it.
-  [[nodiscard]] bool lock_unless_asleep() noexcept { return receiving_.try_lock() || lock_of_awake(); }
   void unlock() noexcept { receiving_.unlock(); }
   /// The calling thread has polled for a reply alone, and perhaps goes on so: who has the lock does not sleep with it,
   /// or would be woken by what comes for this thread.
@@ -140,7 +138,6 @@ class waiter {
     unsigned blocks = 0;  ///< how often it has slept, or been parked
   };
   [[gnu::noinline]] void lock_contended() noexcept;
-  [[gnu::noinline]] bool lock_of_awake() noexcept;
   /// Of a wait during which something always arrives.
   [[gnu::noinline]] bool is_late(std::int64_t until_ns, const call_slot* awaited);
   /// False: it is time to sleep. Else it has given others what they need of the core.

@@ -192,7 +192,10 @@ void engine::receive_stops(bool all) noexcept {
   constexpr int some = 64;
   constexpr int most = 8192;       // twice the lines of a ring
   const engine_scope scope(this);  // a thread that the function has started is of no runtime
-  if (all ? !waits.lock_unless_asleep() : !waits.try_lock()) return;
+  if (all)
+    waits.lock();
+  else if (!waits.try_lock())
+    return;
   waits.rouse();
   // What it waits for may depend on something that is still here: the stop of the call that has made it.
   if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]

@@ -137,34 +137,6 @@ TEST(waiter, who_must_have_the_lock_wakes_the_sleeper) {
   sleeper.join();
 }
 
-TEST(waiter, who_can_do_without_the_lock_does_not_wake_the_sleeper) {
-  idle_node node;
-  std::atomic<bool> done{false};
-  std::thread sleeper([&] { node.wait([&] { return done.load(); }); });
-  while (node.waits.lock_unless_asleep()) {  // until it sleeps
-    node.waits.unlock();
-    std::this_thread::yield();
-  }
-  EXPECT_FALSE(node.waits.lock_unless_asleep());
-  done = true;
-  node.waits.wake();
-  sleeper.join();
-  std::atomic<bool> held{false};
-  std::atomic<bool> given_back{false};
-  std::thread awake([&] {
-    node.waits.lock();
-    held = true;
-    base::sleep_ns(5'000'000);
-    given_back = true;
-    node.waits.unlock();
-  });
-  while (!held) std::this_thread::yield();
-  ASSERT_TRUE(node.waits.lock_unless_asleep());
-  EXPECT_TRUE(given_back);
-  node.waits.unlock();
-  awake.join();
-}
-
 TEST(waiter, a_second_thread_parks_and_is_woken_by_who_settles) {
   idle_node node;
   std::atomic<bool> first{false};
