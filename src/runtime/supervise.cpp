@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
@@ -25,6 +26,28 @@ node_t number_of(node_number process) { return ham::detail::current().numbers.nu
 
 }  // namespace ham::offload
 
+namespace ham::inline v1::detail {
+namespace {
+
+/// The sign may be behind a long answer, of which no more leaves than there is room for while a function runs. Its
+/// receiver makes room meanwhile.
+void flush_for_a_while(engine& at) noexcept {
+  constexpr std::int64_t limit_ns = 2'000'000;
+  const std::int64_t until = base::now_ns() + limit_ns;
+  base::backoff<base::backoff_schedule{.spins = 100, .yields = 100}> pause;
+  while (at.peers.filled_outboxes().load(std::memory_order_relaxed) != 0 && base::now_ns() < until) {
+    if (at.waits.try_lock()) {
+      at.waits.rouse();
+      for (peer* const one : at.peers) one->flush_if_free();
+      at.waits.unlock();
+    }
+    pause.wait();
+  }
+}
+
+}  // namespace
+}  // namespace ham::detail
+
 namespace ham::inline v1::this_call {
 
 void heartbeat() noexcept {
@@ -40,6 +63,8 @@ void heartbeat() noexcept {
   } catch (const std::exception&) {  // no memory: the next one may have some
     return;
   }
+  if (at->peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
+    detail::flush_for_a_while(*at);
 }
 
 }  // namespace ham::this_call
