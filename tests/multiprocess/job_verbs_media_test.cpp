@@ -101,6 +101,9 @@ TEST_P(job_verbs_over, kill_call_ends_the_process_or_says_why_not) {
   EXPECT_TRUE(eventually([&] { return ::kill(process, 0) != 0; })) << "it is still there";
   EXPECT_FALSE(offload::kill_call(call));
   EXPECT_EQ(offload::sync(2, fn<&echo>, 3), 3);
+  auto removed = offload::async(2, fn<&hang>);  // what the error advises where it cannot
+  offload::remove_node(2, 0ms);
+  EXPECT_THROW(removed.get(), node_failure);
 }
 
 TEST_P(job_verbs_over, kill_call_leaves_the_number_to_the_next_process) {
