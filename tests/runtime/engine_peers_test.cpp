@@ -145,12 +145,25 @@ class slow_job final : public detail::job {
   void on_output(node_t, offload::output_handler) override {}
 };
 
-TEST_F(engine_peers, a_deadline_bounds_the_first_connection) {
+/// One more node of the job, which is the engine's while this lives.
+struct unconnected_node {
+  explicit unconnected_node(detail::engine& at) : at_(at), number(static_cast<node_t>(at.peers.size())) {
+    EXPECT_TRUE(at.peers.grow_to(static_cast<std::size_t>(number) + 1));
+    at.owner = &job;
+  }
+  ~unconnected_node() { at_.owner = nullptr; }
+  unconnected_node(const unconnected_node&) = delete;
+  unconnected_node& operator=(const unconnected_node&) = delete;
+
+  detail::engine& at_;
   slow_job job;
-  detail::engine& at = world_.node();
-  const auto fresh = static_cast<node_t>(at.peers.size());
-  ASSERT_TRUE(at.peers.grow_to(static_cast<std::size_t>(fresh) + 1));
-  at.owner = &job;
+  const node_t number;
+};
+
+TEST_F(engine_peers, a_deadline_bounds_the_first_connection) {
+  unconnected_node other(world_.node());
+  slow_job& job = other.job;
+  const node_t fresh = other.number;
   const auto soon = [&] { return offload::within(fresh, std::chrono::milliseconds(20)); };
   const auto outcome_of_call = [&] {
     auto sent = offload::async(soon(), fn<&echo>, 1);
@@ -183,15 +196,12 @@ TEST_F(engine_peers, a_deadline_bounds_the_first_connection) {
   offload::batch several(soon());
   EXPECT_THROW(static_cast<void>(several.add(fn<&echo>, 1)), deadline_exceeded);
   EXPECT_EQ(job.connects, 1) << "it is still awaited";
-  at.owner = nullptr;
 }
 
 TEST_F(engine_peers, a_token_ends_the_wait_for_the_first_connection) {
-  slow_job job;
-  detail::engine& at = world_.node();
-  const auto fresh = static_cast<node_t>(at.peers.size());
-  ASSERT_TRUE(at.peers.grow_to(static_cast<std::size_t>(fresh) + 1));
-  at.owner = &job;
+  unconnected_node other(world_.node());
+  slow_job& job = other.job;
+  const node_t fresh = other.number;
   const auto expect_stopped = [&] {
     std::stop_source source;
     std::thread stops([&] {
@@ -213,23 +223,19 @@ TEST_F(engine_peers, a_token_ends_the_wait_for_the_first_connection) {
   expect_stopped();
   expect_stopped();
   EXPECT_EQ(job.connects, 1) << "it is still awaited";
-  at.owner = nullptr;
 }
 
 /// Who began the connection has given up; those who wait on know until when it must come all the same.
 TEST_F(engine_peers, a_connection_that_does_not_come_in_time_is_lost_for_all) {
-  slow_job job;
+  unconnected_node other(world_.node());
+  slow_job& job = other.job;
+  const node_t fresh = other.number;
   job.knows = true;
-  detail::engine& at = world_.node();
-  const auto fresh = static_cast<node_t>(at.peers.size());
-  ASSERT_TRUE(at.peers.grow_to(static_cast<std::size_t>(fresh) + 1));
-  at.owner = &job;
   job.greets_by_ns = base::now_ns() + 100'000'000;
   EXPECT_THROW(offload::sync(offload::within(fresh, std::chrono::milliseconds(10)), fn<&echo>, 1), deadline_exceeded);
   EXPECT_THROW(offload::sync(fresh, fn<&echo>, 1), node_failure);
   EXPECT_EQ(job.connects, 1);
   EXPECT_FALSE(offload::alive(fresh));
-  at.owner = nullptr;
 }
 
 }  // namespace engine_peers_test
