@@ -1,11 +1,9 @@
-// Nodes that are started again when they die: calls that wait, handles of the process before, limits, removal.
+// Nodes that are started again when they die: calls that wait, preparation, limits, removal, what is left behind.
 // link: ham::ham
 // timeout: 300
 // serial: no
-#include "ham/offload/function_by_name.hpp"
-#include "ham/offload/graph.hpp"
-#include "ham/offload/group.hpp"
-#include "ham/offload/pool.hpp"
+#include "ham/offload/retry.hpp"
+#include "supervised_node.hpp"
 #include "tcp_server.hpp"
 
 #include <atomic>
@@ -13,7 +11,6 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <set>
 
 using namespace ham;
@@ -23,10 +20,6 @@ using offload::event_kind;
 
 namespace {
 
-int echo(int value) { return value; }
-void sleep_ms(int time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); }
-pid_t my_pid() { return ::getpid(); }
-void crash() { ::raise(SIGKILL); }
 void leave(int status) { std::exit(status); }
 std::string& state() {
   static std::string text;
@@ -35,35 +28,6 @@ std::string& state() {
 void set_state(const std::string& text) { state() = text; }
 std::string get_state() { return state(); }
 node_t own_number() { return offload::number_of(offload::this_node()); }
-/// A call that is made before this node has noticed the death of the other one fails, and is made again.
-pid_t pid_through(node_t node) {
-  for (const auto until = std::chrono::steady_clock::now() + 20s;;) {
-    try {
-      return offload::sync(node, fn<&my_pid>);
-    } catch (const node_failure&) {
-      if (std::chrono::steady_clock::now() > until) throw;
-    }
-  }
-}
-struct counter {
-  int value = 0;
-  int add(int more) { return value += more; }
-};
-
-void kill_node(node_t node) {
-  auto doomed = offload::async(node, fn<&crash>);
-  EXPECT_THROW(doomed.get(), node_failure);
-}
-template <class E, class What>
-std::string message_of(What what) {
-  try {
-    what();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const E& expected) {
-    return expected.what();
-  }
-  return {};
-}
 
 TEST(supervise, a_node_that_dies_is_called_under_the_same_number) {
   runtime rt(nodes("shm:2"));
@@ -132,133 +96,6 @@ TEST(supervise, a_program_that_leaves_is_started_again_too) {
   auto left = offload::async(1, fn<&leave>, 3);
   EXPECT_THROW(left.get(), node_failure);
   EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
-}
-
-int first_of(buffer_ptr<int> where) { return *where; }
-int first_of_span(offload::buffer_span<int> where) { return where[0]; }
-int first_of_all(const std::vector<buffer_ptr<int>>& where) { return *where.front(); }
-
-/// The new process would take the address for one of its own.
-void expect_refused_as_arguments(buffer_ptr<int> old) {
-  const std::string said = message_of<buffer_error>([&] { offload::sync(1, fn<&first_of>, old); });
-  EXPECT_NE(said.find("node 1 that has died"), std::string::npos) << said;
-  EXPECT_THROW(offload::sync(1, fn<&first_of_span>, offload::buffer_span<int>(old, 8)), buffer_error);
-  EXPECT_THROW(offload::sync(1, fn<&first_of_all>, std::vector{old}), buffer_error);
-  EXPECT_THROW(offload::ping(1, fn<&first_of>, old), buffer_error);
-  EXPECT_THROW(offload::sync(offload::retry(1, 3), idempotent(fn<&first_of>), old), buffer_error);
-  offload::batch several(1);
-  EXPECT_THROW(static_cast<void>(several.add(fn<&first_of>, old)), buffer_error);
-  const offload::group alone(std::vector<node_t>{1});
-  EXPECT_THROW(offload::sync_all(alone, fn<&first_of>, old), buffer_error);
-  EXPECT_THROW(static_cast<void>(offload::reduce_all(alone, fn<&first_of>, std::plus<int>(), old)), buffer_error);
-  EXPECT_THROW(offload::function_by_name<int(buffer_ptr<int>)>("supervise_test.no_such")(1, old), buffer_error);
-  offload::graph g;
-  auto step = g.compile(g.call(1, fn<&first_of>, g.input<buffer_ptr<int>>()));
-  EXPECT_THROW(step(old).get(), buffer_error);
-  offload::pool workers{{1}};
-  EXPECT_THROW(workers.async(fn<&first_of>, old).get(), buffer_error);
-  EXPECT_THROW(workers.async(idempotent(fn<&first_of>), old).get(), buffer_error);
-}
-
-void expect_old_handles_fail(const runtime_options& how) {
-  runtime rt(how);
-  offload::supervise(1);
-  for (int epoch = 0; epoch < 3; ++epoch) {
-    auto old_memory = offload::allocate<int>(1, 8);
-    auto old_context = std::make_unique<offload::context>(1);
-    auto old_object = offload::make<counter>(1);
-    const offload::destination old_queue = *old_context;
-    kill_node(1);
-    // What the new process has lies where the old one's was.
-    offload::buffer<int> fresh(1, 8);
-    const offload::context new_context(1);
-    const auto new_object = offload::make<counter>(1);
-    std::vector<int> values(8, 7), back(8);
-    offload::put(values.data(), fresh.ptr(), 8).get();
-
-    const std::vector<int> wrong(8, -1);
-    const std::string said = message_of<node_failure>([&] { offload::put(wrong.data(), old_memory, 8).get(); });
-    EXPECT_NE(said.find("started again"), std::string::npos) << said;
-    EXPECT_THROW(offload::get(old_memory, back.data(), 8).get(), node_failure);
-    EXPECT_THROW(offload::free(old_memory), node_failure);
-    EXPECT_THROW(offload::sync(old_queue, fn<&echo>, 1), node_failure);
-    expect_refused_as_arguments(old_memory);
-    EXPECT_EQ(offload::sync(1, fn<&first_of>, fresh.ptr()), 7);
-    EXPECT_THROW(old_object.call<&counter::add>(1), error);
-    { const auto dropped = std::move(old_context); }  // destructors do not throw, and touch nothing of the new process
-    old_object.reset();
-
-    offload::get(fresh.ptr(), back.data(), 8).get();
-    EXPECT_EQ(back, values);
-    EXPECT_EQ(offload::sync(new_context, fn<&echo>, 2), 2);
-    EXPECT_EQ(new_object.call<&counter::add>(3), 3);
-  }
-}
-
-TEST(supervise, handles_of_the_process_before_are_errors_that_say_so) { expect_old_handles_fail(nodes("shm:1")); }
-TEST(supervise, also_where_memory_is_reached_by_messages) {
-  runtime_options how = nodes("shm:1");
-  how.one_sided = false;
-  expect_old_handles_fail(how);
-}
-
-/// What an argument may consist of, in which the sender finds no handle.
-struct member_handle {
-  int before = 0;
-  buffer_ptr<int> memory;
-};
-struct listed_handle {
-  std::string name;
-  std::vector<buffer_ptr<int>> memory;
-  HAM_FIELDS(name, memory)
-};
-/// On the next process: what the library does with a handle of the one before is refused, and the handle says itself
-/// whose it is.
-std::string use_there(buffer_ptr<int> old) {
-  int value = 5;
-  const auto refused = [](auto use) {
-    try {
-      use();
-    } catch (const node_failure&) {
-      return true;
-    } catch (const buffer_error&) {
-      return true;
-    }
-    return false;
-  };
-  if (old.node() == offload::this_node()) return "it is of this process";
-  if (!refused([&] { offload::get_sync(old, &value, 1); })) return "get has read " + std::to_string(value);
-  if (!refused([&] { offload::put_sync(&value, old, 1); })) return "put has written";
-  if (!refused([&] { offload::copy_sync(old, old + 1, 1); })) return "copy has copied";
-  if (!refused([&] { offload::free(old); })) return "free has freed";
-  return "refused";
-}
-std::string use_member(const member_handle& of) { return use_there(of.memory); }
-std::string use_listed(const listed_handle& of) { return use_there(of.memory.at(0)); }
-
-/// They are sent: only put, get, copy and free check them there, not *, [] and ->.
-TEST(supervise, handles_inside_of_arguments_reach_nothing_of_the_next_process) {
-  runtime rt(nodes("shm:1"));
-  offload::supervise(1);
-  for (int epoch = 0; epoch < 3; ++epoch) {
-    const buffer_ptr<int> old = offload::allocate<int>(1, 8);
-    kill_node(1);
-    offload::buffer<int> fresh(1, 8);
-    while (fresh.ptr().tag() < old.tag()) {  // the next process counts anew
-      fresh = {};
-      fresh = offload::buffer<int>(1, 8);
-    }
-    ASSERT_EQ(fresh.ptr().tag(), old.tag());
-    const std::vector<int> values(8, 7);
-    offload::put_sync(values.data(), fresh.ptr(), 8);
-    EXPECT_EQ(offload::sync(1, fn<&use_member>, member_handle{1, old}), "refused");
-    EXPECT_EQ(offload::sync(1, fn<&use_listed>, listed_handle{"old", {old}}), "refused");
-    EXPECT_EQ(offload::sync(1, [old] { return use_there(old); }), "refused");
-    EXPECT_EQ(offload::sync(1, ham::bind(fn<&use_there>, old)), "refused");
-    std::vector<int> back(8);
-    offload::get_sync(fresh.ptr(), back.data(), 8);
-    EXPECT_EQ(back, values);
-  }
 }
 
 TEST(supervise, state_is_rebuilt_before_calls_arrive) {
@@ -578,92 +415,6 @@ TEST(supervise, what_cannot_be_started_again_is_refused) {
   }
   runtime threads(nodes("loopback:1"));
   EXPECT_THROW(offload::supervise(1), config_error);
-}
-
-void hang() {
-  for (;;) std::this_thread::sleep_for(1s);
-}
-void work(int ms, bool beats) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
-  while (std::chrono::steady_clock::now() < until) {
-    if (beats) this_call::heartbeat();
-    std::this_thread::sleep_for(1ms);
-  }
-}
-
-TEST(supervise, a_node_that_hangs_is_ended_and_started_again) {
-  runtime rt(nodes("shm:2"));
-  std::vector<event> seen;
-  offload::on_event([&](const event& what) { seen.push_back(what); });
-  offload::supervise(1, {.hang_after = 2s});  // the next process must answer in that time
-  testing::internal::CaptureStderr();
-  const pid_t before = offload::sync(1, fn<&my_pid>);
-  EXPECT_THROW(offload::sync(1, fn<&hang>), node_failure);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("hang() for 2 s; its process is ended"), std::string::npos) << said;
-  EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
-  const auto is_hang = [](const event& one) { return one.kind == event_kind::hang && one.node == 1; };
-  EXPECT_EQ(std::count_if(seen.begin(), seen.end(), is_hang), 1);
-  offload::sync(2, fn<&work>, 3000, false);  // nobody watches this one
-}
-
-TEST(supervise, a_node_that_works_is_not_ended) {
-  runtime rt(nodes("shm:1"));
-  offload::supervise(1, {.hang_after = 2s});  // all that takes less may take longer on a busy machine
-  const pid_t before = offload::sync(1, fn<&my_pid>);
-  offload::sync(1, fn<&work>, 3000, true);  // heartbeats
-  std::vector<offload::future<void>> many;
-  for (int i = 0; i < 12; ++i) many.push_back(offload::async(1, fn<&work>, 250, false));
-  for (auto& one : many) one.get();  // each answers in time
-  std::this_thread::sleep_for(3s);   // idle
-  EXPECT_EQ(offload::sync(1, fn<&my_pid>), before);
-}
-
-TEST(supervise, a_call_that_nobody_waits_for_hangs_too) {
-  runtime rt(nodes("shm:1"));
-  offload::supervise(1, {.hang_after = 300ms});
-  testing::internal::CaptureStderr();
-  const pid_t before = offload::sync(1, fn<&my_pid>);
-  const auto pid_now = [] {
-    for (const auto until = std::chrono::steady_clock::now() + 60s;;) {
-      try {
-        return offload::sync(1, fn<&my_pid>);
-      } catch (const node_failure&) {  // it was sent to the one that hangs
-        if (std::chrono::steady_clock::now() > until) throw;
-      }
-    }
-  };
-  pid_t after = before;
-  for (auto deadline = 50ms; after == before && deadline < 20s; deadline *= 2) {  // it may not have begun before
-    try {
-      offload::sync(offload::within(1, deadline), fn<&hang>);
-      ADD_FAILURE() << "it has returned";
-    } catch (const deadline_exceeded&) {
-    } catch (const node_failure&) {  // where the deadline is later than the end of the process
-    }
-    after = pid_now();
-  }
-  EXPECT_NE(after, before);
-  static_cast<void>(testing::internal::GetCapturedStderr());
-}
-
-TEST(supervise, a_process_that_hangs_while_it_is_prepared_has_one_reason) {
-  runtime rt(nodes("shm:1"));
-  int prepared = 0;
-  const auto prepare = [&](const offload::respawned& fresh) {
-    if (++prepared == 1) offload::sync(fresh.node, fn<&hang>);
-  };
-  offload::supervise(1, {.max_restarts = 2, .hang_after = 300ms, .on_respawn = prepare});
-  testing::internal::CaptureStderr();
-  kill_node(1);
-  offload::sync(1, fn<&my_pid>);  // of the second attempt
-  EXPECT_EQ(prepared, 2);
-  kill_node(1);
-  const std::string why = message_of<node_failure>([] { offload::sync(1, fn<&my_pid>); });
-  static_cast<void>(testing::internal::GetCapturedStderr());
-  EXPECT_NE(why.find("2. it hung: no answer to"), std::string::npos) << why;
-  EXPECT_NE(why.find("3. "), std::string::npos) << why;
-  EXPECT_EQ(why.find("4. "), std::string::npos) << why;
 }
 
 TEST(supervise, the_job_may_end_while_a_node_is_started) {

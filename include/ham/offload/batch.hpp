@@ -74,7 +74,7 @@ class batch : private detail::batch_owner {
     const std::size_t size = message::size(callable, values...);
     msg::writer target(begin_record(message::entry(), decode, size), size);
     HAM_TRY {
-      detail::refuse_old_handles(at_, values...);
+      detail::refuse_old_handles(at_, callable, values...);
       message::encode(target, callable, values...);
       target.expect_full();
     }

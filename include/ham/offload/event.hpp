@@ -18,7 +18,7 @@ enum class event_kind : std::uint8_t {
   joined,           ///< the node can be called from now on
   lost,             ///< the node cannot be called any more: `reason` says why
   queue_full,       ///< a call or batch had to wait for room in the queue to the node
-  deadline_missed,  ///< a call to the node has failed with ham::deadline_exceeded: `reason` is the function
+  deadline_missed,  ///< a call, transfer or replay has failed with ham::deadline_exceeded: `reason` says which
   hang,             ///< a supervised node is ended because it hangs: `reason` names the call
   respawned,        ///< another process has the number of the supervised node: `reason` is why the one before died
   given_up,         ///< the supervised node is not started again: `reason` lists why its processes have ended

@@ -84,7 +84,7 @@ struct bringing_message<call_message<Tag, Policy, Callable, Result, Params...>> 
     call_room room;
     if (begin_call(at, where, entry(), head + rest, decode, when_full::wait, room)) [[likely]] {
       reservation message(room);
-      refuse_old_handles(at, values...);
+      refuse_old_handles(at, callable, values...);
       write_brought(room.data, bytes);
       msg::writer to(room.data + head, rest);
       plain::encode(to, callable, values...);

@@ -125,7 +125,7 @@ template <class Message, class Callable, class... Params>
   call_room room;
   if (begin_call(at, where, Message::entry(), bytes, decode, policy, room)) [[likely]] {
     reservation message(room);
-    refuse_old_handles(at, values...);
+    refuse_old_handles(at, callable, values...);
     msg::writer to(room.data, bytes);
     Message::encode(to, callable, values...);
     to.expect_full();
