@@ -1,4 +1,4 @@
-// What the kernel has killed for want of memory in several control groups.
+// What the kernel has killed for want of memory.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,9 @@
 #include <string>
 
 namespace ham::inline v1::base {
+
+/// The number behind `name` in lines of "name number"; 0 if it is not there.
+[[nodiscard]] std::uint64_t counter_in(const std::string& text, const std::string& name);
 
 /// For version 1 of control groups, in which a group does not count what is killed in the groups below it. Groups come
 /// and go, so each has a count of its own. One thread at a time.
@@ -24,6 +27,20 @@ class kills_of_groups {
   std::map<std::string, std::uint64_t> seen_;  ///< of those that are there
   bool seen_all_ = true;
   std::uint64_t kills_ = 0;
+};
+
+/// Of the control group of this process if there is one, else of the machine.
+class memory_kills {
+ public:
+  memory_kills() : seen_(count()) {}
+  /// Whether there were any since this was last asked, or made. One thread at a time.
+  [[nodiscard]] bool any_more();
+
+ private:
+  [[nodiscard]] std::uint64_t count();
+
+  kills_of_groups groups_;
+  std::uint64_t seen_;
 };
 
 }  // namespace ham::base

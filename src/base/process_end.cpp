@@ -1,4 +1,4 @@
-// /proc/PID/stat, and the counters of out-of-memory kills.
+// /proc/PID/stat.
 #include "base/process_end.hpp"
 
 #include <signal.h>
@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -20,7 +19,6 @@
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
-#include "base/memory_kills.hpp"
 
 namespace ham::inline v1::base {
 namespace {
@@ -120,48 +118,6 @@ bool confirms_end(pid_t pid, std::chrono::microseconds timeout) {
 
 bool process_is_there(std::int64_t pid) {
   return pid > 0 && pid <= INT32_MAX && ::access(folder_of(static_cast<pid_t>(pid)).c_str(), F_OK) == 0;
-}
-
-std::uint64_t counter_in(const std::string& text, const std::string& name) {
-  std::istringstream lines(text);
-  for (std::string word; lines >> word;) {
-    std::uint64_t number = 0;
-    if (!(lines >> number)) {
-      lines.clear();
-      continue;
-    }
-    if (word == name) return number;
-  }
-  return 0;
-}
-
-std::uint64_t memory_kills::count() {
-  const std::string groups = content_of("/proc/self/cgroup").value_or("");
-  std::istringstream lines(groups);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    if (controllers.empty()) {
-      if (const auto text = content_of("/sys/fs/cgroup" + path + "/memory.events"))
-        return counter_in(*text, "oom_kill");
-    }
-    if (controllers != "memory") continue;
-    const std::string group = "/sys/fs/cgroup/memory" + path;
-    if (::access((group + "/memory.oom_control").c_str(), R_OK) != 0) continue;
-    static std::mutex reading;  // all hosts of this process are in the same group
-    static kills_of_groups groups;
-    std::lock_guard guard(reading);
-    return groups.read(group);
-  }
-  return counter_in(content_of("/proc/vmstat").value_or(""), "oom_kill");
-}
-
-bool memory_kills::any_more() {
-  const std::uint64_t now = count();
-  return std::exchange(seen_, now) < now;
 }
 
 }  // namespace ham::base

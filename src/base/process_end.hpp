@@ -47,20 +47,4 @@ class end_record {
   std::atomic<std::int32_t> word_;
 };
 
-/// Counts what the kernel kills for want of memory: in the control group of this process if there is one, else on the
-/// machine.
-class memory_kills {
- public:
-  memory_kills() : seen_(count()) {}
-  /// Whether there were any since this was last asked, or made. One thread at a time.
-  [[nodiscard]] bool any_more();
-
- private:
-  static std::uint64_t count();
-  std::uint64_t seen_;
-};
-
-/// The number behind `name` in lines of "name number"; 0 if it is not there.
-[[nodiscard]] std::uint64_t counter_in(const std::string& text, const std::string& name);
-
 }  // namespace ham::base

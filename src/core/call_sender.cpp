@@ -28,11 +28,6 @@ void batch_marker() {}
 /// Stands for a whole batch where a function is asked for; does nothing.
 msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marker>>::message::entry(); }
 
-/// Of a batch, which is in the ring as long as it fits there: it has no place with long messages.
-std::byte* reserve_in_ring(peer& who, std::size_t size) {
-  return who.unsent.empty() || who.unsent.flush(*who.to) ? who.to->reserve(size) : nullptr;
-}
-
 /// A call that is to suffer a fault has no key yet; this says which one until it has.
 constexpr std::uint32_t first_key_of_fault = 0xffff0000;
 /// The same of a call to a node that is to be asked for its functions before.
@@ -134,7 +129,7 @@ std::uint32_t call_sender::key_on(peer& who, msg::handler_entry& function, std::
     out.key = key_of(who, function, decode, out);
     if (size > who.max_payload) [[unlikely]] {
       const bool batched = &function == &batch_entry();
-      if (batched && size <= who.to->max_payload()) return reserve_in_ring(who, size);
+      if (batched && size <= who.to->max_payload()) return who.reserve_in_ring(size);  // it has no place elsewhere
       who.check_size(size, batched ? "a batch" : "a call of " + of_.functions.pretty_name(function.key()));
     }
     return who.reserve(size, big);

@@ -33,7 +33,7 @@ struct nested_call {
 class stopped_node {
  public:
   virtual ~stopped_node() = default;
-  /// Receives some of what has arrived, or all, if no other thread does, and begins nothing of it.
+  /// Receives some of what has arrived, if no other thread does, or all, once no other does, and begins nothing of it.
   virtual void receive_stops(bool all) noexcept = 0;
   /// A call of this node's was made by one that is stopped.
   virtual void stop_nested(const nested_call& call) noexcept = 0;

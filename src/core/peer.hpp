@@ -153,12 +153,12 @@ struct peer {
   /// Room for a call of `size` bytes: in the ring, or `big` if it is longer than a frame. nullptr: not now, or `big` is
   /// missing, or it needs memory of its own.
   [[nodiscard]] std::byte* reserve(std::size_t size, outbox_message* big) {
-    if (!unsent.empty() && !unsent.flush(*to)) [[unlikely]]
-      return nullptr;
     if (size <= max_payload) [[likely]]
-      return to->reserve(size);
-    return big == nullptr ? nullptr : big->room_for(*to, size);
+      return reserve_in_ring(size);
+    return big == nullptr || !unsent_has_left() ? nullptr : big->room_for(*to, size);
   }
+  /// The same for a message that goes through the ring, whatever others of its size do.
+  [[nodiscard]] std::byte* reserve_in_ring(std::size_t size) { return unsent_has_left() ? to->reserve(size) : nullptr; }
   /// Whether there may ever be room in the connection for a message that is longer than a frame.
   [[nodiscard]] bool takes_at_once(std::size_t size) const noexcept {
     transport::message_memory* const memory = to->long_messages();
@@ -266,6 +266,12 @@ struct peer {
   peer_identity about;
 
  private:
+  /// Nothing waits to be sent, or it has just left.
+  [[nodiscard]] bool unsent_has_left() {
+    if (unsent.empty()) [[likely]]
+      return true;
+    return unsent.flush(*to);
+  }
   [[nodiscard]] std::uint32_t translate_key(msg::handler_entry& function, std::uint32_t known, node_t self) const;
   void begin_queued_reply(std::size_t size, reply_room& out);
 };

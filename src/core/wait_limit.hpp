@@ -18,6 +18,8 @@ struct wait_limit {
   [[nodiscard]] bool can_stop() const noexcept { return token != nullptr || with_caller; }
   /// For the thread that waits, and executes nothing at the moment.
   [[nodiscard]] bool stopped() const noexcept;
+  /// The same: whether the deadline has passed, or it is stopped.
+  [[nodiscard]] bool reached() const noexcept { return base::now_ns() >= late_ns() || stopped(); }
 };
 
 }  // namespace ham::detail

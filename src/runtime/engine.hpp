@@ -205,8 +205,8 @@ class engine final : public called_node,
   /// A message of a transfer is not waited for any more: it fails with ham::operation_cancelled, `not_run` if it has
   /// not left. What comes of it later is dropped. Any thread.
   void drop_message(std::uint32_t call) noexcept;
-  /// For a thread that executes a function: receives some of what has arrived, or all, if no other thread does, and
-  /// begins nothing of it. The thread holds no lock.
+  /// For a thread that executes a function: receives some of what has arrived, if no other thread does, or all, once no
+  /// other does, and begins nothing of it. The thread holds no lock.
   void receive_stops(bool all) noexcept override;
   /// Calls whose deadlines have passed fail. The thread holds no lock.
   void expire_deadlines(std::int64_t now);

@@ -48,8 +48,7 @@ node_t engine::await_process(node_t number, const wait_limit& limit) {
     // The host knows at once; to others its word may be on its way.
     const std::int64_t until_ns = restarting ? base::never_ns : base::now_ns() + news_timeout_ns;
     if (wait_within(limit, decided, until_ns) && !stop_.load() && !leaving_.load()) continue;
-    const bool ended = base::now_ns() >= limit.late_ns() || limit.stopped();
-    return ended ? -1 : now.process;  // a call to it fails, with the reason
+    return limit.reached() ? -1 : now.process;  // a call to it fails, with the reason
   }
 }
 

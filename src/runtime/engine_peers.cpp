@@ -67,9 +67,8 @@ peer_hold engine::make_ready(node_t node, const wait_limit& limit) {
     const std::int64_t again_ns = base::now_ns() + 1'000'000'000;  // another thread may learn meanwhile until when
     const auto decided = [&] { return state() != peer_state::connecting && state() != peer_state::greeting; };
     if (wait_within(limit, decided, std::min(greets_by_ns, again_ns))) continue;
-    const std::int64_t now = base::now_ns();
-    if (now >= limit.late_ns() || limit.stopped()) return {};
-    if (now < greets_by_ns) continue;
+    if (limit.reached()) return {};
+    if (base::now_ns() < greets_by_ns) continue;
     events.on_lost(node, "it did not connect in time; look at its output");
     await_greeting(*who, base::never_ns);
   }

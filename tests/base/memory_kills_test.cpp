@@ -11,6 +11,7 @@
 
 namespace {
 
+using ham::base::counter_in;
 using ham::base::kills_of_groups;
 namespace fs = std::filesystem;
 
@@ -38,6 +39,13 @@ class memory_kills : public testing::Test {
   kills_of_groups kills_;
   std::uint64_t last_ = 0;
 };
+
+TEST(counters, of_control_groups_and_the_machine) {
+  EXPECT_EQ(counter_in("low 0\nhigh 0\nmax 17\noom 2\noom_kill 3\noom_group_kill 0\n", "oom_kill"), 3U);
+  EXPECT_EQ(counter_in("oom_kill_disable 0\nunder_oom 0\noom_kill 5\n", "oom_kill"), 5U);
+  EXPECT_EQ(counter_in("", "oom_kill"), 0U);
+  EXPECT_EQ(counter_in("oom_kill", "oom_kill"), 0U);
+}
 
 TEST_F(memory_kills, are_counted_in_the_group_and_below_it) {
   set("", 2);

@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ham::base::confirms_end;
-using ham::base::counter_in;
 using ham::base::end_of;
 using ham::base::process_is_there;
 
@@ -98,11 +97,4 @@ TEST(confirmed_end, of_none_whose_first_thread_has_ended) {
   EXPECT_FALSE(confirms_end(goes_on.pid(), 50ms));
   ::kill(goes_on.pid(), SIGKILL);
   EXPECT_TRUE(confirms_end(goes_on.pid(), 20s));
-}
-
-TEST(counters, of_control_groups_and_the_machine) {
-  EXPECT_EQ(counter_in("low 0\nhigh 0\nmax 17\noom 2\noom_kill 3\noom_group_kill 0\n", "oom_kill"), 3U);
-  EXPECT_EQ(counter_in("oom_kill_disable 0\nunder_oom 0\noom_kill 5\n", "oom_kill"), 5U);
-  EXPECT_EQ(counter_in("", "oom_kill"), 0U);
-  EXPECT_EQ(counter_in("oom_kill", "oom_kill"), 0U);
 }

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/process_end.hpp"
+#include "base/memory_kills.hpp"
 #include "base/recording.hpp"
 #include "transport/common/process_supervisor.hpp"
 #include "transport/common/ring_transport.hpp"
