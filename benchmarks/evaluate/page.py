@@ -22,6 +22,7 @@ def text(value):
 
 
 MAX_OPEN_ROWS = 24  # longer tables are folded
+MAX_COLUMNS = 22  # wider tables are printed smaller
 
 
 def _is_number(value):
@@ -40,8 +41,9 @@ def table_html(table, caption=None, is_open=True):
     names = results.columns(table["rows"])
     kinds = {name: _kind_of_column(row.get(name) for row in table["rows"]) for name in names}
     shown = " open" if is_open and len(table["rows"]) <= MAX_OPEN_ROWS else ""
+    wide = ' class="many"' if len(names) > MAX_COLUMNS else ""
     lines = [f"<details{shown}><summary>{text(caption or table.get('title', '') or 'table')}</summary>",
-             '<div class="wide"><table>', "<thead><tr>" + "".join(f"<th{kinds[name]}>{text(results.header(name))}</th>" for name in names) + "</tr></thead><tbody>"]
+             f'<div class="wide"><table{wide}>', "<thead><tr>" + "".join(f"<th{kinds[name]}>{text(results.header(name))}</th>" for name in names) + "</tr></thead><tbody>"]
     for row in table["rows"]:
         cells = []
         for name in names:

@@ -31,7 +31,12 @@ METHODS = {"name": "methods", "bars": [], "remarks": [], "tables": [{"title": "e
 # One bar for each long name: names need more room than bars.
 NAMES = {"name": "names", "bars": [], "remarks": ["a remark"], "tables": [{"title": "many columns", "rows": [
     {"name": f"entry {index} of the table, with a name as long as names of libraries and of their settings can be", "us": index + 1.0,
-     **{f"column {number} with a name of some words": "a text of some words" for number in range(12)}} for index in range(6)]}]}
+     **{f"column {number} with a name of some words": "a text of some words" for number in range(12)}} for index in range(6)]},
+    {"title": "two directions and their floors", "rows": [
+        {"size": f"{size} KiB", "bytes": size << 10,
+         **{f"{what} {column}": value for what in ("put", "put floor", "get", "get floor") for column, value in
+            (("microseconds", size * 1.234), ("q1", size * 1.1), ("q3", size * 1.301), ("GiB/s", 0.01234),
+             ("GiB/s: quartiles", [0.01198, 0.01251]), ("ratio: quartiles", [0.9871, 1.123]))}} for size in (1, 32, 1024, 65536)]}]}
 
 MODELS = {"name": "models", "bars": [], "remarks": [], "tables": [{"title": "execution models", "rows": [
     {"model": name, "computing ms": a, "transfer ms": b, "output ms": c, "total ms": d, "quartiles ms": [d - 1, d + 2]} for name, a, b, c, d in
