@@ -33,7 +33,8 @@ void expect_refused_as_arguments(buffer_ptr<int> old) {
   const offload::group alone(std::vector<node_t>{1});
   EXPECT_THROW(offload::sync_all(alone, fn<&first_of>, old), buffer_error);
   EXPECT_THROW(static_cast<void>(offload::reduce_all(alone, fn<&first_of>, std::plus<int>(), old)), buffer_error);
-  EXPECT_THROW(offload::function_by_name<int(buffer_ptr<int>)>("supervise_test.no_such")(1, old), buffer_error);
+  EXPECT_THROW(offload::function_by_name<int(buffer_ptr<int>)>("supervised_handles_test.no_such")(1, old),
+               buffer_error);
   offload::graph g;
   auto step = g.compile(g.call(1, fn<&first_of>, g.input<buffer_ptr<int>>()));
   EXPECT_THROW(step(old).get(), buffer_error);

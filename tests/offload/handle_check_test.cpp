@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -42,12 +44,74 @@ struct tree {
   int value;
   std::vector<tree> below;
 };
+struct tree_of_handles {
+  std::vector<tree_of_handles> below;
+  pointer at;
+};
+/// What crosses of a class that has elements are its fields, or its members.
+struct with_elements {
+  std::array<double, 2> values{};
+  pointer home{};
+  [[nodiscard]] auto begin() const { return values.begin(); }
+  [[nodiscard]] auto end() const { return values.end(); }
+};
+class without_handles {
+ public:
+  HAM_FIELDS(id_)
+  [[nodiscard]] auto begin() const { return cached_.begin(); }
+  [[nodiscard]] auto end() const { return cached_.end(); }
+
+ private:
+  int id_ = 0;
+  std::vector<pointer> cached_;
+};
+/// As a tuple, but not one of the standard library.
+struct window {
+  pointer at;
+  int size;
+};
+template <std::size_t Index>
+auto get(const window& of) {
+  if constexpr (Index == 0)
+    return of.at;
+  else
+    return of.size;
+}
+
+}  // namespace handle_check_test
+
+template <>
+struct std::tuple_size<handle_check_test::window> : std::integral_constant<std::size_t, 2> {};
+template <>
+struct std::tuple_element<0, handle_check_test::window> : std::type_identity<handle_check_test::pointer> {};
+template <>
+struct std::tuple_element<1, handle_check_test::window> : std::type_identity<int> {};
+
+namespace handle_check_test {
+
+/// Each is in two of the layer before: all ways through them are too many to be gone.
+template <int Depth>
+struct layer {
+  std::vector<layer<Depth - 1>> one;
+  std::optional<layer<Depth - 1>> other;
+  HAM_FIELDS(one, other)
+};
+template <>
+struct layer<0> {
+  std::vector<pointer> all;
+  HAM_FIELDS(all)
+};
+
 static_assert(detail::holds_memory_handles<member> && detail::holds_memory_handles<owner>);
 static_assert(detail::holds_memory_handles<fields> && detail::holds_memory_handles<std::pair<int, pointer>>);
 static_assert(detail::holds_memory_handles<std::optional<member>>);
 static_assert(detail::holds_memory_handles<std::variant<int, pointer>>);
 static_assert(detail::holds_memory_handles<std::map<int, pointer>>);
-static_assert(!detail::holds_memory_handles<tree>);
+static_assert(!detail::holds_memory_handles<tree> && detail::holds_memory_handles<tree_of_handles>);
+static_assert(detail::holds_memory_handles<with_elements> && !detail::holds_memory_handles<without_handles>);
+static_assert(detail::holds_memory_handles<layer<20>>);
+static_assert(!detail::holds_memory_handles<window> && !detail::holds_memory_handles<std::vector<window>>);
+static_assert(!detail::holds_memory_handles<std::vector<bool>> && !detail::holds_memory_handles<std::tuple<int[2]>>);
 
 TEST(handle_check, finds_the_nodes_of_handles) {
   double here = 0;
@@ -68,6 +132,15 @@ TEST(handle_check, finds_the_nodes_of_handles) {
   detail::for_handles_in(ham::bind([](const buffer_ptr<double>&) {}, one), note);
   detail::for_handles_in(std::variant<int, buffer_ptr<double>>(other), note);
   EXPECT_EQ(found, (std::vector<node_t>{3, 5, 3, 5}));
+  found.clear();
+  detail::for_handles_in(tree_of_handles{{{{}, one}, {{{{}, one}}, other}}, {}}, note);
+  detail::for_handles_in(with_elements{{1, 2}, other}, note);
+  detail::for_handles_in(window{one, 1}, note);
+  detail::for_handles_in(without_handles(), note);
+  EXPECT_EQ(found, (std::vector<node_t>{3, 3, 5, 5}));
+  found.clear();
+  detail::append_nodes_of_handles(std::vector{one, one, other, one}, found);
+  EXPECT_EQ(found, (std::vector<node_t>{3, 5, 3}));
 }
 
 }  // namespace handle_check_test

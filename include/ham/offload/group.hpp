@@ -127,8 +127,9 @@ template <class Message, class Operation, class Core, class... Values>
 #if HAM_CHECK_ADDRESSES
   check_addresses(current(), {to.where().nodes().front()}, core, values...);
 #endif
-  refuse_old_handles(engine_of_runtime(to.terms().runtime), core, values...);
-  return Message::encode(operation, core, values...);
+  std::vector<std::byte> bytes = Message::encode(operation, core, values...);
+  refuse_old_handles(engine_of_runtime(to.terms().runtime), operation, core, values...);
+  return bytes;
 }
 
 }  // namespace detail

@@ -50,10 +50,10 @@ struct supervision {
 ///   they have run. Nothing is repeated, unless it is called by retry().
 /// - Handles of the process that has died (buffers, contexts, remote objects) are never those of the new one: to use
 ///   one throws ham::node_failure that says so, or ham::object_error; a call that has memory of it as an argument, or
-///   in one (a buffer_ptr or a buffer_span; in ranges, tuples, members of aggregates, fields, values of bind(); also
-///   one that a graph has recorded) throws ham::buffer_error, and is not sent. Handles that lambdas capture, and in
-///   members of other classes, are not found: they name memory that is gone. Each process has a number of its own,
-///   which handles have as their node: at first the supervised one, later others.
+///   in one (a buffer_ptr or a buffer_span; in ranges, tuples, members of aggregates without bases and unions,
+///   fields, values of bind(); also one that a graph has recorded) throws ham::buffer_error, and is not sent. Handles
+///   that lambdas capture, and in members of other classes, are not found: they name memory that is gone. Each process
+///   has a number of its own, which handles have as their node: at first the supervised one, later others.
 /// - When the limit is reached, the node is given up: calls to it throw ham::node_failure (not_run) that lists why its
 ///   processes have ended. So does a line on stderr, and offload::on_event.
 ///

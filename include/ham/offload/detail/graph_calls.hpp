@@ -63,8 +63,7 @@ template <class Value>
   msg::writer to(made.bytes.data(), made.bytes.size());
   msg::encode(to, value);
   to.expect_full();
-  if constexpr (ham::detail::holds_memory_handles<Value>)
-    ham::detail::for_handles_in(value, [&made](node_t process) { made.handles.push_back(process); });
+  ham::detail::append_nodes_of_handles(value, made.handles);
   return made;
 }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "ham/misc/types.hpp"
 #include "ham/msg/aggregate_members.hpp"
@@ -41,30 +42,6 @@ inline constexpr bool is_memory_handle<offload::buffer_ptr<Element>> = true;
 template <class Element>
 inline constexpr bool is_memory_handle<offload::buffer_span<Element>> = true;
 
-/// Whether an argument, or what it consists of, may be a buffer_ptr or a buffer_span: elements of ranges, parts of
-/// tuples, optionals and variants, fields, members of aggregates, values of bind() and of bound calls. Not: captures of
-/// lambdas and members of classes that list none, which the language does not tell, and what contains itself.
-template <class Value, class... Around>
-consteval bool may_hold_handles();
-
-template <class Parts, class... Around>
-inline constexpr bool one_may_hold_handles = false;
-template <template <class...> class List, class... Parts, class... Around>
-inline constexpr bool one_may_hold_handles<List<Parts...>, Around...> =
-    (may_hold_handles<std::remove_cvref_t<Parts>, Around...>() || ...);
-
-template <class Value>
-inline constexpr bool is_bound_call = false;
-template <class Callable, class... Params>
-inline constexpr bool is_bound_call<bound<Callable, Params...>> = true;
-template <class Value>
-inline constexpr bool is_binding = false;
-template <class Callable, class... Values>
-inline constexpr bool is_binding<binding<Callable, Values...>> = true;
-template <class Value>
-concept is_tuple = requires {
-  std::tuple_size<Value>::value;
-};
 template <class Value>
 inline constexpr bool is_optional = false;
 template <class Value>
@@ -73,50 +50,88 @@ template <class Value>
 inline constexpr bool is_variant = false;
 template <class... Values>
 inline constexpr bool is_variant<std::variant<Values...>> = true;
+template <class Value>
+inline constexpr bool is_tuple = false;
+template <class... Values>
+inline constexpr bool is_tuple<std::tuple<Values...>> = true;
+template <class First, class Second>
+inline constexpr bool is_tuple<std::pair<First, Second>> = true;
+template <class Value>
+inline constexpr bool is_binding = false;
+template <class Callable, class... Values>
+inline constexpr bool is_binding<binding<Callable, Values...>> = true;
+template <class Value>
+inline constexpr bool is_bound_call = false;
+template <class Callable, class... Params>
+inline constexpr bool is_bound_call<bound<Callable, Params...>> = true;
 
-/// Aggregates that cross by their bytes, or member by member.
+/// How many members for_handles_in() goes into: of aggregates that cross by their bytes, or member by member.
 template <class Value>
 consteval std::size_t visible_members() {
   constexpr msg::detail::codec_kind kind = msg::detail::kind_of<Value>();
-  if constexpr (kind == msg::detail::codec_kind::bitwise || kind == msg::detail::codec_kind::aggregate)
+  if constexpr (kind == msg::detail::codec_kind::aggregate)
     return msg::detail::value_member_count<Value>();
+  else if constexpr (kind == msg::detail::codec_kind::bitwise && std::is_aggregate_v<Value>)
+    return msg::detail::member_count<Value>();
   else
     return 0;
 }
 
-template <class Value, class... Around>
-consteval bool may_hold_handles() {
-  if constexpr ((std::is_same_v<Value, Around> || ...)) {
-    return false;
-  } else if constexpr (is_memory_handle<Value>) {
-    return true;
-  } else if constexpr (!std::is_class_v<Value> && !std::is_array_v<Value>) {
-    return false;
-  } else if constexpr (std::ranges::forward_range<const Value>) {
-    return may_hold_handles<std::ranges::range_value_t<const Value>, Around..., Value>();
-  } else if constexpr (is_optional<Value> || is_variant<Value>) {
-    return one_may_hold_handles<Value, Around..., Value>;
-  } else if constexpr (is_binding<Value>) {
-    return one_may_hold_handles<Value, Around..., Value>;
-  } else if constexpr (is_bound_call<Value>) {
-    return one_may_hold_handles<Value, Around..., Value>;
-  } else if constexpr (is_tuple<Value>) {
-    return []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (may_hold_handles<std::remove_cvref_t<std::tuple_element_t<Index, Value>>, Around..., Value>() || ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<Value>>());
+template <class... Types>
+struct part_list {
+  template <class... More>
+  [[nodiscard]] static consteval part_list<Types..., More...> with(part_list<More...>) {
+    return {};
+  }
+};
+template <class Types>
+struct parts_without_references;
+template <template <class...> class List, class... Types>
+struct parts_without_references<List<Types...>> {
+  using type = part_list<std::remove_cvref_t<Types>...>;
+};
+
+/// The types that a value consists of, as for_handles_in() goes through them: parts of optionals, variants and tuples,
+/// values of bind() and of bound calls, fields, members of aggregates, elements of ranges. Not: captures of lambdas,
+/// members of other classes, bases and unions, which the language does not tell.
+template <class Value>
+[[nodiscard]] consteval auto parts_of() {
+  if constexpr (std::is_empty_v<Value> || (!std::is_class_v<Value> && !std::is_array_v<Value>)) {
+    return part_list<>();
+  } else if constexpr (is_optional<Value> || is_variant<Value> || is_tuple<Value> || is_binding<Value> ||
+                       is_bound_call<Value>) {
+    return typename parts_without_references<Value>::type();
   } else if constexpr (msg::detail::has_own_fields<Value>()) {
-    return one_may_hold_handles<decltype(msg::detail::fields_in(std::declval<const Value&>())), Around..., Value>;
+    using fields = decltype(msg::detail::fields_in(std::declval<const Value&>()));
+    return typename parts_without_references<fields>::type();
   } else if constexpr (visible_members<Value>() != 0) {
-    return one_may_hold_handles<msg::detail::declared_members_t<Value, visible_members<Value>()>, Around..., Value>;
+    using members = msg::detail::declared_members_t<Value, visible_members<Value>()>;
+    return typename parts_without_references<members>::type();
+  } else if constexpr (std::ranges::forward_range<const Value>) {
+    return part_list<std::ranges::range_value_t<const Value>>();
   } else {
-    return false;
+    return part_list<>();
   }
 }
 
-/// The same, of a type that stands alone.
+/// Whether one of these types is a buffer_ptr or a buffer_span, or consists of some. Each is gone into once.
+template <class... Seen>
+consteval bool lead_to_handles(part_list<Seen...>, part_list<>) {
+  return false;
+}
+template <class... Seen, class First, class... Rest>
+consteval bool lead_to_handles(part_list<Seen...> seen, part_list<First, Rest...>) {
+  if constexpr ((std::is_same_v<First, Seen> || ...))
+    return lead_to_handles(seen, part_list<Rest...>());
+  else if constexpr (is_memory_handle<First>)
+    return true;
+  else
+    return lead_to_handles(part_list<Seen..., First>(), part_list<Rest...>::with(parts_of<First>()));
+}
+
+/// Of an argument.
 template <class Value>
-inline constexpr bool holds_memory_handles = may_hold_handles<Value>();
+inline constexpr bool holds_memory_handles = lead_to_handles(part_list<>(), part_list<Value>());
 
 /// Calls `function(node)` for the handles in an argument.
 template <class Value, class Function>
@@ -125,25 +140,33 @@ void for_handles_in(const Value& value, Function&& function) {
   if constexpr (is_memory_handle<Value>) {
     if (value.node() >= 0) function(value.node());
   } else if constexpr (!holds_memory_handles<Value>) {
-  } else if constexpr (std::ranges::forward_range<const Value>) {
-    for (const auto& one : value) for_handles_in(one, function);
   } else if constexpr (is_optional<Value>) {
     if (value) for_handles_in(*value, function);
   } else if constexpr (is_variant<Value>) {
     if (!value.valueless_by_exception()) std::visit(each, value);
+  } else if constexpr (is_tuple<Value>) {
+    std::apply(each, value);
   } else if constexpr (is_binding<Value>) {
     for_handles_in(value.callable(), function);
     std::apply(each, value.values());
   } else if constexpr (is_bound_call<Value>) {
     for_handles_in(value.callable(), function);
     std::apply(each, value.arguments());
-  } else if constexpr (is_tuple<Value>) {
-    std::apply(each, value);
   } else if constexpr (msg::detail::has_own_fields<Value>()) {
     std::apply(each, msg::detail::fields_in(value));
-  } else {
+  } else if constexpr (visible_members<Value>() != 0) {
     msg::detail::with_members<visible_members<Value>()>(value, each);
+  } else {
+    for (const auto& one : value) for_handles_in(one, function);
   }
+}
+
+/// Adds the nodes of the handles in an argument, those of many handles of one node once.
+template <class Value>
+void append_nodes_of_handles(const Value& value, std::vector<node_t>& to) {
+  for_handles_in(value, [&to](node_t node) {
+    if (to.empty() || to.back() != node) to.push_back(node);
+  });
 }
 
 /// Of a call whose process is decided: an address in the memory of the one before would be any address there. Throws as
@@ -151,8 +174,13 @@ void for_handles_in(const Value& value, Function&& function) {
 template <class... Values>
 void refuse_old_handles([[maybe_unused]] engine& at, [[maybe_unused]] const Values&... values) {
   if constexpr ((holds_memory_handles<Values> || ...)) {
-    if (handles_may_be_old.load(std::memory_order_relaxed)) [[unlikely]]
-      (for_handles_in(values, [&](node_t node) { refuse_handle_of(at, node); }), ...);
+    if (handles_may_be_old.load(std::memory_order_relaxed)) [[unlikely]] {
+      node_t last = -1;
+      const auto refuse = [&](node_t node) {
+        if (std::exchange(last, node) != node) refuse_handle_of(at, node);
+      };
+      (for_handles_in(values, refuse), ...);
+    }
   }
 }
 

@@ -77,10 +77,9 @@ template <class Plan, class Callable, class... Args>
 #if HAM_CHECK_ADDRESSES
         check_addresses(current(), where, core, values...);
 #endif
-        const auto note = [&](node_t node) { made.handles.push_back(node); };
-        for_handles_in(core, note);
-        (for_handles_in(values, note), ...);
         made.message.resize(message::size(core, values...));
+        append_nodes_of_handles(core, made.handles);
+        (append_nodes_of_handles(values, made.handles), ...);
         msg::writer to(made.message.data(), made.message.size());
         message::encode(to, core, values...);
         to.expect_full();
