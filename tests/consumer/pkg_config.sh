@@ -28,7 +28,8 @@ if [ -e "$libdir/libham.a" ]; then
   ./offload-static
 fi
 if [ -e "$libdir/libham_tcp.a" ]; then
-  build tcp_static "ham-offload ham-tcp-static" -static
-  build tcp_static-absent ham-offload -static
+  # The archives hold both kinds of code: without the optimisation of the whole library, as above, a link takes a second.
+  build tcp_static "ham-offload ham-tcp-static" -static -fno-lto
+  build tcp_static-absent ham-offload -static -fno-lto
   sh "$sources/tcp_static.sh" ./tcp_static ./tcp_static-absent "$libdir/ham"
 fi
