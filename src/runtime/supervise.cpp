@@ -31,17 +31,17 @@ namespace {
 
 /// The sign may be behind a long answer, of which no more leaves than there is room for while a function runs. Its
 /// receiver makes room meanwhile.
-void flush_for_a_while(engine& at) noexcept {
+void flush_for_a_while(peer& to) noexcept {
+  const auto has_sent_all = [&to] {
+    if (!to.sending.try_lock()) return false;
+    const bool gone = to.unsent.empty() || to.unsent.flush(*to.to);
+    to.sending.unlock();
+    return gone;
+  };
   constexpr std::int64_t limit_ns = 2'000'000;
   const std::int64_t until = base::now_ns() + limit_ns;
-  base::backoff<base::backoff_schedule{.spins = 100, .yields = 100}> pause;
-  while (at.peers.filled_outboxes().load(std::memory_order_relaxed) != 0 && base::now_ns() < until) {
-    if (at.waits.try_lock()) {
-      at.waits.rouse();
-      for (peer* const one : at.peers) one->flush_if_free();
-      at.waits.unlock();
-    }
-    pause.wait();
+  for (base::backoff<base::backoff_schedule{.spins = 100, .yields = 100}> pause;; pause.wait()) {
+    if (has_sent_all() || base::now_ns() >= until) return;
   }
 }
 
@@ -63,8 +63,11 @@ void heartbeat() noexcept {
   } catch (const std::exception&) {  // no memory: the next one may have some
     return;
   }
-  if (at->peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
-    detail::flush_for_a_while(*at);
+  if (at->peers.filled_outboxes().load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
+  // Not what waits for other nodes, perhaps for long.
+  detail::flush_for_a_while(at->peers[0]);
+  if (const node_t hop = at->ways.hop_to(0); hop != 0) detail::flush_for_a_while(at->peers[hop]);
 }
 
 }  // namespace ham::this_call
