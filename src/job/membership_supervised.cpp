@@ -46,7 +46,7 @@ std::string membership::why_not_supervised(node_t number) const {
   const std::string process = "process " + std::to_string(about.pid) + " on " + about.name;
   if (directory_.is_rank(number))
     return "it is a rank, " + process +
-           ": MPI cannot start a rank of a job again, and ends the job when one dies); supervise targets beside the "
+           ": HAM starts no rank again, and most MPIs end the job when one dies); supervise targets beside the "
            "ranks, as in HAM_NODES=mpi,shm:2+restart, or add some with offload::add_node";
   if (const node_t starter = host_.ways.hop_to(number); starter != number)
     return process + " was started by node " + std::to_string(starter) +

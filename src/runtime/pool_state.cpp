@@ -16,12 +16,12 @@ namespace {
 void check_nodes(const engine& at, const std::vector<node_t>& nodes, std::size_t per_node) {
   if (nodes.empty())
     throw config_error(
-        "a pool has no nodes (none were named, or the job has no other ones) name those that shall work");
-  if (per_node == 0) throw config_error("a pool has room for no task (per_node is 0) set it to at least 1");
+        "a pool has no nodes (none were named, or the job has no other ones); name those that shall work");
+  if (per_node == 0) throw config_error("a pool has room for no task (per_node is 0); set it to at least 1");
   for (auto one = nodes.begin(); one != nodes.end(); ++one) {
     if (*one < 0 || static_cast<std::size_t>(*one) >= at.peers.size())
       throw config_error("a pool has node " + std::to_string(*one) + " (the job has nodes 0 to " +
-                         std::to_string(at.peers.size() - 1) + ") name some of these");
+                         std::to_string(at.peers.size() - 1) + "); name some of these");
     if (std::find(nodes.begin(), one, *one) != one)
       throw config_error("a pool has node " + std::to_string(*one) + " twice; name each node once");
   }
@@ -311,7 +311,7 @@ bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool 
 node_failure pool_state::none_left() const {
   node_failure::details what = last_lost_;
   what.outcome = call_outcome::not_run;
-  return node_failure("all nodes of this pool are lost (the last one: " + last_loss_ + ") make a pool of other nodes",
+  return node_failure("all nodes of this pool are lost (the last one: " + last_loss_ + "); make a pool of other nodes",
                       std::move(what));
 }
 

@@ -47,8 +47,8 @@ TEST_F(supervised_members, are_not_ranks) {
   directory_.use_ranks(ranks, 1, 3);
   introduce_member(*host_, 2);
   EXPECT_EQ(why_not(2),
-            "node 2 cannot be supervised (it is a rank, process 77 on there: MPI cannot start a rank of a job again, "
-            "and ends the job when one dies); supervise targets beside the ranks, as in "
+            "node 2 cannot be supervised (it is a rank, process 77 on there: HAM starts no rank again, "
+            "and most MPIs end the job when one dies); supervise targets beside the ranks, as in "
             "HAM_NODES=mpi,shm:2+restart, or add some with offload::add_node");
 }
 
