@@ -333,7 +333,11 @@ int main(int argc, char** argv) {
     if (smallest.nodes == 0) smallest.nodes = nodes_of(smallest.seed);
     smallest = shrink(smallest, failed.kind());
   }
-  std::printf("replay with: ham_sim %s\n", options_of(smallest).c_str());
+  std::string replay = std::string(argv[0]) + ' ' + options_of(smallest);
+#ifdef HAM_SIM_PLANTED
+  if (!planted.empty()) replay += " --plant " + planted;
+#endif
+  std::printf("replay with: %s\n", replay.c_str());
   static_cast<void>(show(smallest));
   return 1;
 }
