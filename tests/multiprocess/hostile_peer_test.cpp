@@ -413,7 +413,7 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
       if (node > 0 && verbose()) say_how_it_went(node);
       if (node > 0)
         attempt(
-            "remove_node", [&] { offload::remove_node(node, 0ms); }, given_up);
+            "remove_node", [&] { offload::remove_node(node, 0ms); }, start_or_end_bar);
     }
   });
   int rounds = 0;

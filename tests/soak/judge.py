@@ -52,6 +52,14 @@ def judge_memory(points, noise_kb):
     return per_million, None
 
 
+def limit_of(samples):
+    """By how much memory may grow in a run, in words."""
+    kept = behind_warm_up(samples)
+    if kept and kept[-1]["calls"] - kept[0]["calls"] >= 1e6:
+        return f"memory may grow by {PERCENT_PER_MILLION} % in 10^6 calls"
+    return f"memory may grow by {PERCENT_OF_SHORT_RUN} %, as fewer than 10^6 calls were made behind the warm-up"
+
+
 def judge_count(points, noise):
     third = max(1, len(points) // 3)
     before = statistics.median(y for _, y in points[:third])

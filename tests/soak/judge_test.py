@@ -41,6 +41,10 @@ class Judge(unittest.TestCase):
         self.assertEqual(problems(5, lambda i: 20000 + 1000 * i, calls=1000), [])
         self.assertEqual(len(problems(5, lambda i: 20000 + 4000 * i, calls=1000)), 1)
 
+    def test_the_limit_that_counts_is_said(self):
+        self.assertEqual(judge.limit_of(samples(20, lambda i: 20000)), "memory may grow by 1.0 % in 10^6 calls")
+        self.assertIn("by 25.0 %, as fewer than 10^6 calls", judge.limit_of(samples(20, lambda i: 20000, calls=1000)))
+
     def test_descriptors_maps_and_threads(self):
         for what, value in (("descriptors", 30), ("maps", 200), ("threads", 3)):
             self.assertEqual(problems(20, lambda i: value + i % 2, what=what), [])

@@ -286,6 +286,7 @@ class Soak:
             percent = one["percent_per_million_calls"]
             growth = "" if percent is None else f"{percent:+.3f} % in 10^6 calls"
             say(f"  {one['process']:16} {one['what']:12} {one['first']:>8} -> {one['last']:>8}  {growth}")
+        say(f"  {judge.limit_of(result['samples'])}")
         say(f"  {result['calls']:,} calls in {result['seconds']:.0f} s, {result['kills']} targets killed, "
             f"{result['removals']} removed in order, {result['spawned']} of the next ones spawned, "
             f"{result['restarts']} started again")
