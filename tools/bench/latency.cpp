@@ -243,9 +243,7 @@ report run_latency(const settings& how) {
   result.remarks.push_back(
       "ratio: median over the rounds of typical / floor taken side by side; typical: without the clock's "
       "own cost; percentiles: single calls");
-  result.remarks.emplace_back(
-      "spans of 4 KiB and more are read where they were written, so that a function that does not look at them costs "
-      "less than the floor, which copies them out");
+  result.remarks.emplace_back("arguments are copied out once, as in the floor");
   with.add_remarks(result);
   return result;
 }

@@ -188,6 +188,11 @@ class Bottlenecks(unittest.TestCase):
         rows = {row["kernel"]: row for row in bottlenecks.table(measured.get)["rows"]}
         self.assertAlmostEqual(rows["DGEMM"]["LLC B/F"], 0.8)
         self.assertEqual(rows["Himeno"]["class"], "memory-bound or LLC-bound")
+        for row in measured["himeno"][0]["tables"][0]["rows"]:
+            row["performance (MFLOPS)"] *= 2
+        above = {row["kernel"]: row for row in bottlenecks.table(measured.get)["rows"]}
+        self.assertIn("above the roof", above["Himeno"]["class"])
+        self.assertEqual(above["STREAM Triad"]["class"], rows["STREAM Triad"]["class"])
 
 
 class ReferencePage(unittest.TestCase):
