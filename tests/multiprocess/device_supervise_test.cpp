@@ -7,6 +7,7 @@
 #include <ham/offload/pool.hpp>
 
 #include "support.hpp"
+#include "thrown_message.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -57,16 +58,6 @@ void kill_process_of(node_t number) { ASSERT_EQ(::kill(offload::sync(number, fn<
 /// A call waits for the next process only once the host knows that there will be one: before, it fails.
 int marked_again(node_t number, int value) {
   return offload::sync(offload::retry(number, 20), idempotent(fn<&marked>), value);
-}
-template <class What>
-std::string failure_of(What what) {
-  try {
-    what();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const node_failure& failure) {
-    return failure.what();
-  }
-  return {};
 }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -127,7 +118,7 @@ TEST(faulty_device, gives_its_reason_where_no_other_process_is_there) {
   for (const auto& what :
        std::vector<std::function<void()>>{[] { offload::sync(offload::retry(2, 5), idempotent(fn<&faults>), 1); },
                                           [&] { workers.async(idempotent(fn<&faults>), 1).get(); }}) {
-    const std::string why = failure_of(what);
+    const std::string why = message_of<node_failure>(what);
     EXPECT_TRUE(has(why, "an illegal memory access was encountered") && has(why, "faults")) << why;
   }
   EXPECT_EQ(workers.living(), 0U);
@@ -157,7 +148,7 @@ TEST(supervised_device, is_started_again_after_a_fault) {
   };
   offload::supervise(1, how);
   for (int round = 0; round < 3; ++round) {
-    const std::string why = failure_of([] { offload::sync(1, fn<&faults>, 1); });
+    const std::string why = message_of<node_failure>([] { offload::sync(1, fn<&faults>, 1); });
     EXPECT_TRUE(has(why, "an illegal memory access was encountered") && has(why, "faults")) << why;
     EXPECT_TRUE(eventually([&] { return offload::process_of(1) != 1 && marked_again(1, round) == 2 * round + 1; }));
   }
@@ -179,7 +170,7 @@ TEST(supervised_device, refuses_handles_of_the_process_before) {
     const word fresh = offload::allocate<std::uint64_t>(1, 1);  // where the old one was
     offload::put(&sent, fresh, 1).get();
     const std::uint64_t wrong = 1;
-    const std::string said = failure_of([&] { offload::put(&wrong, old, 1).get(); });
+    const std::string said = message_of<node_failure>([&] { offload::put(&wrong, old, 1).get(); });
     EXPECT_TRUE(has(said, "started again")) << said;
     std::uint64_t got = 0;
     EXPECT_THROW(offload::get(old, &got, 1).get(), node_failure);
@@ -204,7 +195,7 @@ TEST(supervised_device, is_ended_when_a_function_does_not_answer_for_too_long) {
     if (what.kind == offload::event_kind::hang) reasons += what.reason + "\n";
   });
   offload::supervise(1, how);
-  const std::string why = failure_of([] { offload::sync(1, fn<&never_ends>, 1); });
+  const std::string why = message_of<node_failure>([] { offload::sync(1, fn<&never_ends>, 1); });
   EXPECT_TRUE(has(why, "never_ends")) << why;
   EXPECT_EQ(marked_again(1, 3), 7);
   EXPECT_TRUE(eventually([&] {
@@ -267,9 +258,9 @@ TEST(supervised_device, has_tasks_of_pools_again) {
 TEST(supervised_device, is_given_up_after_too_many_faults) {
   const runtime rt(nodes("cuda-emulated:2"));
   offload::supervise(1, {.max_restarts = 1});
-  static_cast<void>(failure_of([] { offload::sync(1, fn<&faults>, 1); }));
+  static_cast<void>(message_of<node_failure>([] { offload::sync(1, fn<&faults>, 1); }));
   EXPECT_EQ(marked_again(1, 1), 3);
-  static_cast<void>(failure_of([] { offload::sync(1, fn<&faults>, 1); }));
+  static_cast<void>(message_of<node_failure>([] { offload::sync(1, fn<&faults>, 1); }));
   EXPECT_TRUE(eventually([] {
     try {
       offload::sync(1, fn<&marked>, 1);

@@ -9,6 +9,7 @@
 #include <ham/offload/pool.hpp>
 
 #include "support.hpp"
+#include "thrown_message.hpp"
 
 #include <functional>
 #include <numeric>
@@ -96,16 +97,6 @@ double halved(double value) { return value / 2; }
 bool is_large(double value) { return value > 1000; }
 bool runs_on_processor() { return !on_device(); }
 
-template <class E, class What>
-std::string message_of(What what) {
-  try {
-    what();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const E& expected) {
-    return expected.what();
-  }
-  return {};
-}
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // ---- groups

@@ -10,6 +10,7 @@
 
 #include "offload/job_verbs.hpp"
 #include "target_kinds.hpp"
+#include "thrown_message.hpp"
 
 using namespace ham;
 using namespace ham::test;
@@ -19,15 +20,6 @@ namespace {
 
 void expect_said(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text << "\ndoes not say: " << part;
-}
-template <class Error, class What>
-std::string message_of(What what) {
-  try {
-    what();
-  } catch (const Error& why) {
-    return why.what();
-  }
-  return "nothing was thrown";
 }
 
 class job_verbs_over : public over_every_kind {};

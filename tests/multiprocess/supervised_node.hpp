@@ -5,6 +5,7 @@
 
 #include "ham/offload/supervise.hpp"
 #include "support.hpp"
+#include "thrown_message.hpp"
 
 namespace ham::inline v1::test {
 
@@ -30,16 +31,6 @@ struct counter {
 inline void kill_node(node_t node) {
   auto doomed = offload::async(node, fn<&crash>);
   EXPECT_THROW(doomed.get(), node_failure);
-}
-template <class E, class What>
-std::string message_of(What what) {
-  try {
-    what();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const E& expected) {
-    return expected.what();
-  }
-  return {};
 }
 
 }  // namespace ham::test

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "ham/offload.hpp"
+#include "thrown_message.hpp"
 
 namespace ham::inline v1::test {
 
@@ -34,20 +35,6 @@ class either_way : public testing::TestWithParam<bool> {
 
 [[nodiscard]] inline std::string name_of_way(const testing::TestParamInfo<bool>& info) {
   return info.param ? "one_sided" : "messages";
-}
-
-/// Runs `what` and gives the text of the E it throws; a failure of the test otherwise.
-template <class E, class What>
-std::string message_of(What what) {
-  try {
-    what();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const E& expected) {
-    return expected.what();
-  } catch (const std::exception& other) {
-    ADD_FAILURE() << "another exception: " << typeid(other).name() << ": " << other.what();
-  }
-  return {};
 }
 
 /// Waits for a condition that another thread makes true.

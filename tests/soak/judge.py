@@ -37,6 +37,11 @@ def series(samples, process, what):
             if what in one["processes"].get(process, {})]
 
 
+def is_long(calls):
+    """Whether so many calls behind the warm-up show what grows with each of them."""
+    return calls >= 1e6
+
+
 def judge_memory(points, noise_kb):
     """Growth in percent of 10^6 calls, and what is wrong with it, or None."""
     calls = points[-1][0] - points[0][0]
@@ -45,9 +50,9 @@ def judge_memory(points, noise_kb):
     per_million = 100 * slope(points) * 1e6 / usual
     if growth_kb <= max(noise_kb, NOISE_DEVIATIONS * spread(points)):
         return per_million, None
-    if calls >= 1e6 and per_million > PERCENT_PER_MILLION:
+    if is_long(calls) and per_million > PERCENT_PER_MILLION:
         return per_million, f"grows by {per_million:.2f} % in 10^6 calls ({growth_kb:.0f} KiB in {calls} calls)"
-    if calls < 1e6 and 100 * growth_kb / usual > PERCENT_OF_SHORT_RUN:
+    if not is_long(calls) and 100 * growth_kb / usual > PERCENT_OF_SHORT_RUN:
         return per_million, f"grows by {100 * growth_kb / usual:.1f} % ({growth_kb:.0f} KiB in {calls} calls)"
     return per_million, None
 
@@ -55,7 +60,7 @@ def judge_memory(points, noise_kb):
 def limit_of(samples):
     """By how much memory may grow in a run, in words."""
     kept = behind_warm_up(samples)
-    if kept and kept[-1]["calls"] - kept[0]["calls"] >= 1e6:
+    if kept and is_long(kept[-1]["calls"] - kept[0]["calls"]):
         return f"memory may grow by {PERCENT_PER_MILLION} % in 10^6 calls"
     return f"memory may grow by {PERCENT_OF_SHORT_RUN} %, as fewer than 10^6 calls were made behind the warm-up"
 
