@@ -116,10 +116,11 @@ bool peer::finish_queued_reply(frame_header head, reply_room& out) noexcept {
 
 // ---- the outbox
 
-void peer::flush_if_free() noexcept {
-  if (!sending.try_lock()) return;
-  if (!unsent.empty()) unsent.flush(*to);  // who was never connected has no endpoint
+bool peer::flush_if_free() noexcept {
+  if (!sending.try_lock()) return false;
+  const bool gone = unsent_has_left();  // who was never connected has no endpoint
   sending.unlock();
+  return gone;
 }
 
 bool peer::trim_if_free() noexcept {

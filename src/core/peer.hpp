@@ -193,8 +193,8 @@ struct peer {
   /// Sends a reply that has memory of its own, or leaves it in the outbox, and gives the lock back. False: someone has
   /// to look after the outbox.
   [[nodiscard]] bool finish_queued_reply(frame_header head, reply_room& out) noexcept;
-  /// Sends what there is room for, unless another thread sends. Takes the lock.
-  void flush_if_free() noexcept;
+  /// Sends what there is room for, unless another thread sends. True: nothing waits any more. Takes the lock.
+  bool flush_if_free() noexcept;
   /// Gives back memory that long messages have left, unless another thread sends. True if there is none. Takes the
   /// lock.
   bool trim_if_free() noexcept;

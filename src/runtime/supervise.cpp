@@ -32,16 +32,10 @@ namespace {
 /// The sign may be behind a long answer, of which no more leaves than there is room for while a function runs. Its
 /// receiver makes room meanwhile.
 void flush_for_a_while(peer& to) noexcept {
-  const auto has_sent_all = [&to] {
-    if (!to.sending.try_lock()) return false;
-    const bool gone = to.unsent.empty() || to.unsent.flush(*to.to);
-    to.sending.unlock();
-    return gone;
-  };
   constexpr std::int64_t limit_ns = 2'000'000;
   const std::int64_t until = base::now_ns() + limit_ns;
   for (base::backoff<base::backoff_schedule{.spins = 100, .yields = 100}> pause;; pause.wait()) {
-    if (has_sent_all() || base::now_ns() >= until) return;
+    if (to.flush_if_free() || base::now_ns() >= until) return;
   }
 }
 
