@@ -146,6 +146,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   {
     std::lock_guard guard(mutex_);
     nodes_.insert(plan.node);
+    killed_for_memory_.erase(plan.node);
     places_.insert(place_of(plan.node));
   }
   job_->set_awake(plan.node, true);
@@ -220,7 +221,8 @@ void host_transport::hang_up(started_target& one) {
     release(one);
     return;
   }
-  std::string how = job_->of(one.node).how_ended(one.pid(), static_cast<pid_t>(peer_pid(one.node)));
+  std::string how =
+      with_killer(one.node, job_->of(one.node).how_ended(one.pid(), static_cast<pid_t>(peer_pid(one.node))));
   if (how.empty()) how = is_dead(one) ? "died" : "closed the connection";
   report_end(one, how);
 }
@@ -291,16 +293,22 @@ void host_transport::lose(const started_target& one, const std::string& how) {
 
 /// Of a process that has just died: in time for its futures. A wrapper in front of it may live on.
 std::string host_transport::how_ended(node_t node) {
-  constexpr std::string_view killed = "was killed by signal 9";
-  std::string how = job_->of(node).how_ended(pid_of(node), static_cast<pid_t>(peer_pid(node)));
-  if (how.empty()) return "died";
-  std::lock_guard guard(mutex_);
-  if (how.starts_with(killed) && memory_kills_.any_more())
-    how += ", most likely by the kernel, which was out of memory";
-  return how;
+  const std::string how = job_->of(node).how_ended(pid_of(node), static_cast<pid_t>(peer_pid(node)));
+  return how.empty() ? "died" : with_killer(node, how);
 }
 
-void host_transport::on_ended(started_target& one, const std::string& how) {
+/// The same for each thread that asks how a node has ended: whoever is first tells it.
+std::string host_transport::with_killer(node_t node, const std::string& how) {
+  constexpr std::string_view killed = "was killed by signal 9";
+  if (!how.starts_with(killed)) return how;
+  std::lock_guard guard(mutex_);
+  const auto [found, first] = killed_for_memory_.try_emplace(node, false);
+  if (first) found->second = memory_kills_.any_more();
+  return found->second ? how + ", most likely by the kernel, which was out of memory" : how;
+}
+
+void host_transport::on_ended(started_target& one, const std::string& end) {
+  const std::string how = with_killer(one.node, end);
   one.how_ended = how;
   hung_up_.erase(one.node);
   if (!one.has_joined() && !one.has_hung_up()) read_control(one);  // it may have said why
@@ -322,6 +330,7 @@ void host_transport::drop_ended() {
     places_.erase(place_of(node));
     nodes_.erase(node);
     pids_.erase(node);
+    killed_for_memory_.erase(node);
     keep_recording(node);
   }
 }

@@ -61,7 +61,7 @@ class host_transport final : public ring_transport {
   void wait_for_events();
   void read_control(started_target& from);
   void look_after_processes();
-  void on_ended(started_target& one, const std::string& how);
+  void on_ended(started_target& one, const std::string& end);
   void release(started_target& one);
   void hang_up(started_target& one);
   void report_hang_ups();
@@ -72,6 +72,7 @@ class host_transport final : public ring_transport {
   [[nodiscard]] pid_t pid_of(node_t node) const;
   [[nodiscard]] bool is_dead(const started_target& one) const;
   [[nodiscard]] std::string how_ended(node_t node);
+  [[nodiscard]] std::string with_killer(node_t node, const std::string& how);
   void stop_children();
   void drop_ended();
   void make_recorder_room(node_t node) noexcept;
@@ -90,7 +91,8 @@ class host_transport final : public ring_transport {
   std::set<node_t> nodes_;            // of children; guarded by mutex_
   std::map<node_t, pid_t> pids_;      // of those that have joined; guarded by mutex_
   std::map<std::size_t, int> homes_;  // by place, as in the segment, of nodes that will be started; guarded by mutex_
-  base::memory_kills memory_kills_;
+  base::memory_kills memory_kills_;   // guarded by mutex_
+  std::map<node_t, bool> killed_for_memory_;  // of those that signal 9 has ended; guarded by mutex_
 
   host_commands commands_;
   process_supervisor supervisor_;  // control thread only
