@@ -227,6 +227,7 @@ class engine final : public called_node,
   /// something was done. `all`: polls all endpoints at least once, also those that other threads poll.
   bool progress(const call_slot* awaited, bool all = false);
   [[gnu::noinline]] polled_reply poll_alone(const call_slot& awaited);
+  void receive_further(const call_slot& awaited);
   [[gnu::noinline]] bool progress_beside_other(const call_slot* awaited);
   [[gnu::noinline]] void end_polling_alone(const call_slot* awaited) noexcept;
   /// Makes progress until done() or the time has come.

@@ -36,6 +36,7 @@ inline constexpr std::size_t readable_payload = 48;
 struct frame {
   frame_head head;
   std::span<const std::byte> payload;
+  bool at_once = false;  ///< it was there at the first look: others may be there behind it
 };
 
 enum class endpoint_state : std::uint8_t { open, closed, broken };
@@ -166,6 +167,11 @@ class endpoint {
   // ---- receiving: under the transport's receiving lock
   /// The next frame of this endpoint alone; used to drain what a lost peer had sent.
   [[nodiscard]] virtual bool poll(frame& out) noexcept = 0;
+  /// Whether its next frame is there, is of `kind` and has at most `most` bytes, and for which call. poll() may find
+  /// that it has changed. False as well where the medium does not know, or while reading is shared.
+  [[nodiscard]] virtual bool peek(std::uint8_t /*kind*/, std::size_t /*most*/, std::uint32_t& /*call*/) noexcept {
+    return false;
+  }
   /// Gives the polled frame back. Harmless if it was given back before.
   virtual void release() noexcept = 0;
 

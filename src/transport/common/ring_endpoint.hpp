@@ -97,6 +97,11 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
     end_reading();
     return false;
   }
+  [[nodiscard]] bool peek(std::uint8_t kind, std::size_t most, std::uint32_t& call) noexcept override {
+    if (shared() != nullptr || reader_.empty()) return false;
+    call = reader_.next_call();
+    return reader_.next_is(kind, call, most);
+  }
   void release() noexcept override {
     if (!reads()) [[unlikely]]
       return;

@@ -41,6 +41,10 @@ class ring_reader {
            first->call.load(std::memory_order_relaxed) == call;
   }
 
+  [[nodiscard]] std::uint32_t next_call() const noexcept {
+    return head_at(position_)->call.load(std::memory_order_relaxed);
+  }
+
   /// The next frame, valid until release().
   [[nodiscard, gnu::always_inline]] ring_status poll(frame& out) noexcept {
     give_back();

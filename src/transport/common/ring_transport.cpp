@@ -73,15 +73,19 @@ endpoint* ring_transport::poll(frame& out, unsigned polls) {
     answer_bell();
   if (hot_.size() == 1 && arming_.empty() && hot_.front()->shared() == nullptr) [[likely]] {
     ring_endpoint& only = *hot_.front();
-    only.reader().give_back();
-    return only.reader().spin(polls == 1 ? 1 : polls * polls_of_one_ring) ? look_at(only, out) : nullptr;
+    ring_reader& reader = only.reader();
+    reader.give_back();
+    out.at_once = !reader.empty();
+    if (!out.at_once && (polls == 1 || !reader.spin(polls * polls_of_one_ring))) return nullptr;
+    return look_at(only, out);
   }
   if (hot_.empty() && arming_.empty()) return nullptr;
   // Whoever waits there polls itself, and has to fetch the line again after each poll of this thread.
   const bool visits_attended = polls == 1 || ++visits_ % polls_between_visits == 0;
   attended_left_out_ = !visits_attended;
-  for (; polls != 0; --polls) {
+  for (out.at_once = true; polls != 0; --polls) {
     if (endpoint* found = look_around(out)) return found;
+    out.at_once = false;
   }
   return nullptr;
 }

@@ -62,6 +62,26 @@ TEST_F(ring_ends, carry_frames_both_ways) {
   EXPECT_FALSE(here.malformed());
 }
 
+TEST_F(ring_ends, say_whether_a_frame_has_come_and_leave_it_there) {
+  std::uint32_t call = 0;
+  EXPECT_FALSE(there.peek(1, 48, call)) << "nothing has come";
+  ASSERT_NE(here.reserve(40), nullptr);
+  here.commit({5, 77, 1});
+  EXPECT_TRUE(there.peek(1, 48, call));
+  EXPECT_EQ(call, 77U);
+  EXPECT_FALSE(there.peek(2, 48, call)) << "of another kind";
+  EXPECT_FALSE(there.peek(1, 39, call)) << "too long";
+  base::recursive_spin_lock lock;
+  there.share_reading(&lock);
+  EXPECT_FALSE(there.peek(1, 48, call)) << "another thread may be reading it";
+  there.share_reading(nullptr);
+  frame got;
+  ASSERT_TRUE(there.poll(got));
+  EXPECT_EQ(got.head.call, 77U);
+  there.release();
+  EXPECT_FALSE(there.peek(1, 48, call));
+}
+
 TEST_F(ring_ends, stop_calls_by_words_of_the_receiver) {
   EXPECT_EQ(there.stop_word_of(7).word, nullptr) << "until it has a bell of its own";
   there.take_stops(*page);

@@ -85,6 +85,7 @@ TEST(ring_transport, a_ring_that_a_waiting_thread_polls_is_polled_now_and_then) 
   send(1);
   auto* const from = static_cast<ring_endpoint*>(here.poll(got, 1));
   ASSERT_NE(from, nullptr);
+  EXPECT_TRUE(got.at_once);
   from->release();
 
   base::recursive_spin_lock lock;
