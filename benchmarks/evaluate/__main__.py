@@ -44,7 +44,8 @@ def arguments_of(texts):
     parser.add_argument("parts", nargs="*", help="experiments to run, all if none is named")
     parser.add_argument("--build", default="build/release", help="build folder")
     parser.add_argument("--out", default="build/evaluation", help="folder of the page and of its data")
-    parser.add_argument("--minutes", type=float, default=20, help="time that the measurements may take (20)")
+    parser.add_argument("--minutes", type=float, default=None,
+                        help=f"time that the measurements may take ({durations.MEASURING_MIN}; with --since less, so that all takes {durations.WHOLE_MIN})")
     parser.add_argument("--again", action="store_true", help="measure also what is there")
     parser.add_argument("--page", action="store_true", help="measure nothing, write the page of what is there")
     parser.add_argument("--look", action="store_true", help="have the page looked at in Chromium when it is written, where that is installed")
@@ -132,10 +133,11 @@ def main(texts):
     run = durations.Run([one.name for one in parts], [one.name for one in everything], machine.identity(), machine.revision(SOURCE), begin,
                         options.since, options.installed, options.built)
     if measures:
+        minutes = durations.minutes_left(begin, options.since) if options.minutes is None else options.minutes
         interrupted_as_by_the_terminal()
         try:
             show = progress if sys.stdout.isatty() else None
-            run.measured(runner.Runner(place, options.minutes * 60, options.again, say, tick=show).run(measurements_of(parts)))
+            run.measured(runner.Runner(place, minutes * 60, options.again, say, tick=show).run(measurements_of(parts)))
         except KeyboardInterrupt:
             interrupted = run.data["interrupted"] = True
             print("\nevaluate: interrupted; the next run goes on here", file=sys.stderr, flush=True)

@@ -5,12 +5,20 @@ import os
 
 MAX_RUNS = 20  # that are kept
 SHOWN_RUNS = 5
+WHOLE_MIN, MEASURING_MIN, WRITING_MIN, LEAST_MIN = 25, 20, 1.5, 5  # minutes
 PHASES = ("installing and configuring", "building", "measuring", "writing the page", "checking the page")
 
 
 def text(seconds):
     minutes, seconds = divmod(max(0, round(seconds)), 60)
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
+def minutes_left(now, since):
+    """Minutes for measurements that begin now; what packages and the build took since then, if that is known, counts, too."""
+    if since is None:
+        return MEASURING_MIN
+    return min(MEASURING_MIN, max(LEAST_MIN, WHOLE_MIN - WRITING_MIN - (now - since) / 60))
 
 
 class Run:

@@ -187,6 +187,7 @@ GEMM = Experiment(
     ("gemm",),
     tuple(Plot(f"{name}MM over targets", "Gflop/s", (
         Series(f"{name}MM", "gemm", "^performance", "targets", "", "^lower quartile", "^upper quartile", where=(("product", f"^{name}"),)),
+        Series("threads of one process", "gemm", "^threads of one process", "targets", "", "^lower quartile, threads", "^upper quartile, threads", "peer", where=(("product", f"^{name}"),)),
         Series("measured peak (limit)", "gemm", "^measured peak", "targets", "", "^lower quartile, measured", "^upper quartile, measured", "floor", where=(("product", f"^{name}"),))),
                x_label="targets", log_x=False, log_y=False) for name in ("SGE", "DGE")),
     ("4/fig4",), "Targets are processes of this machine, one per core.")
@@ -364,7 +365,10 @@ FLOORS = Experiment(
      Plot("Long arguments and results by value", "microseconds", (
          *(Series(name, "values", f"^{name} us$", "size", "", f"^quartile 1 {name} us$", f"^quartile 3 {name} us$")
            for name in ("argument", "result")),
-         Series("written and copied out (floor)", "values", "^floor us", "size", "", "^quartile 1 floor", "^quartile 3 floor", "floor")),
+         Series("written and copied out (floor of arguments)", "values", "^floor us", "size", "", "^quartile 1 floor us", "^quartile 3 floor us",
+                "floor"),
+         Series("the same, and a vector made of it (floor of results)", "values", "^floor and making us", "size", "",
+                "^quartile 1 floor and making us", "^quartile 3 floor and making us", "floor")),
           x_label="size")))
 
 GROUPS = Experiment(

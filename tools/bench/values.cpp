@@ -22,7 +22,7 @@ std::vector<double> give(std::size_t count) { return std::vector<double>(count, 
 
 struct measured_size {
   std::size_t bytes;
-  std::vector<double> floor, making;
+  std::vector<double> floor, making, both;                     ///< both: together, round by round
   std::vector<double> argument, eight, result;                 ///< nanoseconds
   std::vector<double> argument_part, eight_part, result_part;  ///< of the floor's speed, round by round
 };
@@ -60,6 +60,7 @@ void measure(session& with, measured_size& of, const std::vector<double>& values
   if (round < 0) return;            // buffers have grown, pages are there
   of.floor.push_back(before);
   of.making.push_back(making);
+  of.both.push_back(before + making);
   of.argument.push_back(one);
   of.eight.push_back(eight);
   of.result.push_back(result);
@@ -82,10 +83,10 @@ report run_values(const settings& how) {
     add_median_columns(found.columns, name, "us");
     found.columns.insert(found.columns.end(), {std::string(name) + ": part", std::string(name) + ": quartiles"});
   }
-  for (const char* name : {"floor", "making"}) add_median_columns(found.columns, name, "us");
+  for (const char* name : {"floor", "making", "floor and making"}) add_median_columns(found.columns, name, "us");
   std::array<double, 3> lowest{1e9, 1e9, 1e9};
   for (std::size_t bytes = std::size_t{64} << 10; bytes <= std::size_t{32} << 20; bytes *= 2) {
-    measured_size one{bytes, {}, {}, {}, {}, {}, {}, {}, {}};
+    measured_size one{bytes, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     for (int round = -1; round < how.repetitions; ++round) measure(with, one, values, round);
     const std::array<const std::vector<double>*, 3> times{&one.argument, &one.eight, &one.result};
     const std::array<const std::vector<double>*, 3> parts{&one.argument_part, &one.eight_part, &one.result_part};
@@ -97,7 +98,7 @@ report run_values(const settings& how) {
       row.emplace_back(part, 2);
       row.emplace_back(range{quantile(*parts[i], 0.25), quantile(*parts[i], 0.75)}, 2);
     }
-    for (const auto* one_time : {&one.floor, &one.making}) add_median(row, *one_time, 1e3, 2);
+    for (const auto* one_time : {&one.floor, &one.making, &one.both}) add_median(row, *one_time, 1e3, 2);
   }
   report result{"values", {}, {}, {}};
   result.tables.push_back(std::move(found));

@@ -1,5 +1,5 @@
-// The most operations per second that the vector unit of a core does: independent multiplications and additions on
-// registers. What products are compared with.
+// How many operations per second the vector unit of a core does at most, as long as it goes on: independent
+// multiplications and additions on registers. What products are compared with.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct peak {
   std::string unit;  ///< "AVX-512", "AVX2 with FMA" or "baseline"
 };
 
-/// The best of the turns that fit into `milliseconds`, at least one, on the calling thread.
+/// The median of the turns that fit into `milliseconds`, at least one, on the calling thread.
 [[nodiscard]] peak measure_peak(precision which, double milliseconds);
 
 }  // namespace gemm

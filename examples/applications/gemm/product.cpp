@@ -7,6 +7,8 @@
 #include <cblas.h>
 #endif
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -54,16 +56,19 @@ template class product<double>;
 
 std::string openblas_configuration() { return openblas_get_config(); }
 
-void choose_kernels() {
+void choose_kernels([[maybe_unused]] char** argv) {
 #if defined(__x86_64__)
   constexpr std::string_view fallback = "Prescott";
-  constexpr int keep = 0;  // what the user has chosen
-  if (openblas_get_corename() != fallback) return;
+  constexpr int keep = 0;
+  if (openblas_get_corename() != fallback || ::getenv("OPENBLAS_CORETYPE") != nullptr) return;
   if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
       __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0)
     ::setenv("OPENBLAS_CORETYPE", "SkylakeX", keep);
   else if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0)
     ::setenv("OPENBLAS_CORETYPE", "Haswell", keep);
+  else
+    return;
+  ::execv("/proc/self/exe", argv);  // if it fails, only the threads of this process keep the others
 #endif
 }
 

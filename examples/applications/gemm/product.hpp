@@ -30,9 +30,10 @@ class product {
 extern template class product<float>;
 extern template class product<double>;
 
-/// A release of OpenBLAS that does not know the processor uses kernels for the oldest one that it knows. Before the
-/// first target starts: has those for the vector units of this processor used by the targets of this machine.
-void choose_kernels();
+/// A release of OpenBLAS that does not know the processor uses kernels for the oldest one that it knows, and chooses
+/// when it is loaded. Has those for the vector units of this processor used, unless OPENBLAS_CORETYPE says otherwise:
+/// starts the program again, with that set. Before anything else is done.
+void choose_kernels(char** argv);
 
 /// What OpenBLAS says about itself: version, and the processor that it is tuned for.
 std::string openblas_configuration();

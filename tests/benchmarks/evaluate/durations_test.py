@@ -66,6 +66,11 @@ class Durations(unittest.TestCase):
         (row,) = table["rows"]
         self.assertEqual((row["building s"], row["measuring s"], row["total s"], row["parts"]), (800, 600, 1500, "all"))
 
+    def test_measurements_get_what_is_left_of_25_minutes(self):
+        for installed_and_built_min, left_min in ((0, 20), (3.5, 20), (10, 13.5), (18.5, 5), (60, 5)):
+            self.assertEqual(durations.minutes_left(1000 + installed_and_built_min * 60, 1000), left_min)
+        self.assertEqual(durations.minutes_left(1000, None), 20)
+
     def test_a_run_is_recorded_and_shown(self):
         begin = time.time() - 3600
         stamps = ("--since", str(begin), "--installed", str(begin + 60), "--built", str(begin + 660))
