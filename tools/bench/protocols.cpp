@@ -120,10 +120,10 @@ comparison figure_9(report& result, const settings& how) {
   return dma;
 }
 
-/// A point of a sweep, which has many: three rounds of a third of the length.
+/// A point of a sweep, which has many: three rounds at most, of a third of the length.
 comparison swept(settings how, const link_model& link) {
-  constexpr int rounds = 3;
-  how.block_ms /= rounds;
+  const int rounds = std::min(how.repetitions, 3);
+  how.block_ms /= 3;
   return measure(how, link, rounds).rounds.compared();
 }
 

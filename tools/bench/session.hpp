@@ -23,7 +23,7 @@ struct settings {
   std::string link;  ///< settings of an emulated link
   int repetitions = 7;
   double block_ms = 25;
-  std::size_t largest_bytes = std::size_t{256} << 20;  ///< of bandwidth
+  std::size_t largest_bytes = std::size_t{256} << 20;  ///< of bandwidth and values
   int max_targets = 0;                                 ///< of startup, scale, groups and graphs; 0: their own defaults
   core_pair cores;
   std::vector<int> all_cores;  ///< that the process was given

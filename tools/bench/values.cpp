@@ -85,7 +85,10 @@ report run_values(const settings& how) {
   }
   for (const char* name : {"floor", "making", "floor and making"}) add_median_columns(found.columns, name, "us");
   std::array<double, 3> lowest{1e9, 1e9, 1e9};
-  for (std::size_t bytes = std::size_t{64} << 10; bytes <= std::size_t{32} << 20; bytes *= 2) {
+  constexpr std::size_t least = std::size_t{64} << 10;
+  constexpr std::size_t most = std::size_t{32} << 20;
+  const bool all_sizes = how.largest_bytes >= most;
+  for (std::size_t bytes = least; bytes <= most && (bytes == least || bytes <= how.largest_bytes); bytes *= 2) {
     measured_size one{bytes, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     for (int round = -1; round < how.repetitions; ++round) measure(with, one, values, round);
     const std::array<const std::vector<double>*, 3> times{&one.argument, &one.eight, &one.result};
@@ -103,10 +106,11 @@ report run_values(const settings& how) {
   report result{"values", {}, {}, {}};
   result.tables.push_back(std::move(found));
   constexpr std::array<const char*, 3> names{"argument", "argument, 8 under way", "result"};
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (std::size_t i = 0; all_sizes && i < names.size(); ++i) {
     result.bars.push_back({std::string(names[i]) + " of 64 KiB to 32 MiB, part of the floor's speed, the worst size",
                            lowest[i], bar::direction::at_least, wanted, ""});
   }
+  if (!all_sizes) result.remarks.emplace_back("32 MiB was not measured (--largest), so nothing is judged");
   result.remarks.emplace_back(
       "floor: the bytes written by one process into shared memory and copied out by another, both spin");
   with.add_remarks(result);

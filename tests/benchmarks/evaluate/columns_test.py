@@ -29,7 +29,7 @@ QUICK = {
     "latency": SHORT,
     "placement": SHORT,
     "rate": SHORT,
-    "values": SHORT,
+    "values": (*SHORT, "--largest", "0.1"),
     "groups": (*SHORT, "--most-targets", "4"),
     "graphs": SHORT,
     "veo": (*SHORT, "--largest", "0.001"),
