@@ -39,7 +39,7 @@ class observed_execution {
       return true;
     }
     const std::uint64_t now = read_ticks();
-    quick = now - begun_ < quick_ticks;
+    quick = now - begun_ < timed_sample::quick_ticks;
     begun_ = now;
     traced_.next(what.node, what.peer, what.function, what.call, now);
     counted_.next(now);

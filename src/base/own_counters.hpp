@@ -119,7 +119,8 @@ class counted_execution;
 /// not depend on what it takes: sums and shares are right on average.
 class timed_sample {
  public:
-  static constexpr std::uint32_t max_skipped = 31;  ///< in a row
+  static constexpr std::uint64_t quick_ticks = own_tick_source == tick_source::arm_counter ? 256 : 8192;  // some us
+  static constexpr std::uint32_t max_skipped = 31;                                                        ///< in a row
 
   /// For how many executions the one that begins counts; 0: it is not timed.
   [[nodiscard]] std::uint32_t next(std::uint64_t begun) noexcept {

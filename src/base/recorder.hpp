@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/burst_clock.hpp"
 #include "base/recorder_area.hpp"
 
 namespace ham::inline v1::base {
@@ -16,25 +15,13 @@ namespace ham::inline v1::base {
 /// The events of one thread.
 class thread_recorder {
  public:
-  /// `at`: read_ticks() of it.
+  /// `at`: read_ticks() of it; 0: now, which is not read where nothing is recorded.
   void record(recorded_kind kind, std::int32_t peer, std::uint32_t function, std::uint32_t call,
-              std::uint64_t at = read_ticks()) noexcept {
+              std::uint64_t at = 0) noexcept {
     if (!ready()) [[unlikely]]
       return;
-    add(recorded_event::make(kind, at, peer, function, call));
+    add(recorded_event::make(kind, at != 0 ? at : read_ticks(), peer, function, call));
   }
-  /// The same, of what has just left and may be one of many: of those that a thread sends in quick succession, without
-  /// waiting in between, the clock is read for one in four.
-  void record_sent(recorded_kind kind, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
-    if (!ready()) [[unlikely]]
-      return;
-    std::uint64_t at = sending_.guess();
-    if (at == 0) [[unlikely]]
-      sending_.note(at = read_ticks());
-    add(recorded_event::make(kind, at, peer, function, call));
-  }
-  /// The thread is about to wait, or to do something else than to send.
-  void end_burst() noexcept { sending_.restart(); }
   /// The call that the thread has begun last, if it has that number, is given to another thread.
   void mark_queued(std::uint32_t call) noexcept;
   /// The call that the thread executes is one of this function from here on.
@@ -62,7 +49,6 @@ class thread_recorder {
   std::uint32_t next_ = 0;
   std::uint32_t depth_ = 0;
   bool off_ = false;
-  burst_clock<3> sending_;
 };
 
 extern constinit thread_local thread_recorder this_recorder;
@@ -76,7 +62,6 @@ class recorded_execution {
     thread_recorder& mine = this_recorder;
     if (!mine.ready()) [[unlikely]]
       return;
-    mine.end_burst();
     ring_ = mine.ring_;
     open_ = &ring_->open[thread_recorder::place_of(mine.depth_++)];
     store_event(*open_, recorded_event::make(recorded_kind::executing, begun, peer, function, call));

@@ -20,9 +20,6 @@ inline constexpr tick_source own_tick_source = tick_source::arm_counter;
 inline constexpr tick_source own_tick_source = tick_source::clock;
 #endif
 
-/// What takes less is quick: some us.
-inline constexpr std::uint64_t quick_ticks = own_tick_source == tick_source::arm_counter ? 256 : 8192;
-
 /// Not ordered with what is around it.
 [[nodiscard]] inline std::uint64_t read_ticks() noexcept {
 #if defined(HAM_TICKS_OF_CLOCK)

@@ -80,7 +80,7 @@ void batch_sender::send(const call_place& to, std::span<const std::byte> records
     trace(who, slots, count);
   if (calls_out_.finish_batch(out, count)) {
     for (const std::uint32_t id : ids) calls_.add_deadline(id, to.deadline_ns);
-    base::this_recorder.record_sent(base::recorded_kind::sent_batch, node, msg::invalid_key, count);
+    base::this_recorder.record(base::recorded_kind::sent_batch, node, msg::invalid_key, count);
   } else {
     for (const std::uint32_t id : ids) calls_out_.fail_withdrawn(id);
   }

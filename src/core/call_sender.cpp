@@ -381,14 +381,14 @@ bool call_sender::finish(call_room& out) {
     const bool pinged = out.pinged;
     if (!finish(out, frame_header::flagged_call(key, no_reply, out.flags))) return false;
     if (pinged) [[likely]]
-      base::this_recorder.record_sent(base::recorded_kind::pinged, node, key, no_reply);
+      base::this_recorder.record(base::recorded_kind::pinged, node, key, no_reply);
     return true;
   }
   const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
   const std::uint32_t function = out.slot->function->key();
   if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
   // Behind the sending, where it costs nobody time; the slot may be another call's by now.
-  base::this_recorder.record_sent(base::recorded_kind::sent, node, function, id);
+  base::this_recorder.record(base::recorded_kind::sent, node, function, id);
   return true;
 }
 

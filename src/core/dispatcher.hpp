@@ -80,8 +80,7 @@ class dispatcher {
     const msg::handler_entry& entry = callable_entry(of_.functions, head.key());
     const std::uint64_t polled_at = this_thread.polled_at;
     const execution scope(*this, from);
-    run_call(from, head.id(), payload, entry, nullptr,
-             [&] { return this_thread.call_pace.next(&entry, polled_at, base::tracing()); });
+    run_call(from, head.id(), payload, entry, nullptr, polled_at);
   }
   /// A call or a batch: begins, is set aside, is given to its context, or is refused. Throws ham::protocol_error.
   void take(peer& from, frame_header head, std::span<const std::byte> payload);
@@ -173,19 +172,18 @@ class dispatcher {
     base::count_more(from.row->traffic.calls_received, calls);
     executed_.store(executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
   }
-  [[nodiscard]] static call_pace::begin read_begin() noexcept { return {base::read_ticks(), true}; }
-  /// Without the receiving lock. `begin`: tells when it begins. A trace must not begin before the call was sent.
-  template <class Begin = call_pace::begin (*)()>
+  /// Without the receiving lock. `polled_at`: the call came behind this count of ticks, at once, so that the clock is
+  /// not read while its caller waits; 0: it is read. A trace must not begin before the call was sent.
   [[gnu::always_inline]] void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload,
                                        const msg::handler_entry& entry, batch_reply* collected = nullptr,
-                                       Begin begin = &read_begin) const {
+                                       std::uint64_t polled_at = 0) const {
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     if (observes_itself(entry)) {
       handle(call);
     } else {
-      const call_pace::begin begun = begin();
-      const base::observed_execution observed({of_.self, from.node, entry.key(), id}, of_.counters, begun.ticks,
-                                              begun.exact);
+      const bool exact = polled_at == 0 || base::tracing();
+      const base::observed_execution observed({of_.self, from.node, entry.key(), id}, of_.counters,
+                                              exact ? base::read_ticks() : polled_at, exact);
       handle(call);
     }
   }

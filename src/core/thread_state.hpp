@@ -5,9 +5,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "base/recorder.hpp"
 #include "base/ticks.hpp"
-#include "core/call_pace.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
 namespace ham::inline v1::detail {
@@ -41,7 +39,6 @@ struct thread_state {
   bool polled_alone = false;        ///< for a reply, since it has polled all endpoints
   std::uint64_t refused_at = 0;     ///< ticks: when it was refused the receiving lock last, and polled alone
   std::uint64_t polled_at = 0;  ///< ticks: when it last polled for nothing, if it has done nothing since; 0: unknown
-  detail::call_pace call_pace;
 
   /// Who counts ticks by reading the clock reads it when a call begins.
   void note_polled() noexcept {
@@ -60,10 +57,7 @@ extern constinit thread_local thread_state this_thread;
 /// While it lives, the calling thread waits, and notes when it polled for nothing.
 class polling_time {
  public:
-  polling_time() noexcept {
-    this_thread.polled_at = 0;
-    base::this_recorder.end_burst();
-  }
+  polling_time() noexcept { this_thread.polled_at = 0; }
   polling_time(const polling_time&) = delete;
   polling_time& operator=(const polling_time&) = delete;
   ~polling_time() { this_thread.polled_at = 0; }

@@ -33,7 +33,7 @@ const msg::handler_table& all_handlers() {
 constexpr int max_frames = 64;                                    // handled under one hold of the receiving lock
 constexpr unsigned polls_while_idle = 64 / base::polls_left_out;  // before the rest is looked at again
 /// Some 20 us: so long others wait at most for a thread that takes its replies alone, if no thread polls for all.
-constexpr std::uint64_t alone_ticks = 8 * base::quick_ticks;
+constexpr std::uint64_t alone_ticks = 8 * base::timed_sample::quick_ticks;
 
 constinit std::atomic<std::uint64_t> next_serial{1};
 constinit std::atomic<node_t> made_last{-1};  ///< whose lines threads of no node write
@@ -272,7 +272,6 @@ bool engine::progress(const call_slot* awaited, bool all) {
     end_polling_alone(awaited);
   waits.rouse();
   const std::uint64_t polled_at = std::exchange(this_thread.polled_at, 0);
-  this_thread.call_pace.restart();
   bool any = false;
   if (events.pending()) [[unlikely]]
     any = handle_events();
@@ -308,7 +307,8 @@ void engine::receive_further(const call_slot& awaited) {
     std::uint32_t call = 0;
     if (from == nullptr || !from->peek(to_byte(wire_kind::reply), transport::readable_payload, call)) return;
     const call_slot* const slot = calls.find(call);
-    if (slot == nullptr || slot->then != nullptr) return;
+    // No reply due: the slot is nobody's, and what it has is not this lock's to look at.
+    if (slot == nullptr || !slot->reply_due.load(std::memory_order_acquire) || slot->then != nullptr) return;
     transport::frame frame;
     if (!from->poll(frame)) return;
     receiver_.receive(*from, frame);

@@ -253,14 +253,14 @@ TEST(own_counters, time_some_of_many_executions_for_all) {
 TEST(timed_sample, takes_each_one_that_does_not_follow_at_once) {
   timed_sample sample;
   std::uint64_t now = 1'000'000;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(sample.next(now += quick_ticks), 1U);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(sample.next(now += timed_sample::quick_ticks), 1U);
   EXPECT_EQ(sample.next(now - 1'000), 1U) << "the clock of another core may be behind";
 }
 
 /// Calls of two functions by turns: a sample of each second, fourth, 16th one would see one of them only.
 TEST(timed_sample, is_fair_to_calls_by_turns) {
   for (const std::uint64_t step : {1U, 20U, 100U, 256U, 1000U}) {
-    if (step >= quick_ticks) continue;
+    if (step >= timed_sample::quick_ticks) continue;
     timed_sample sample;
     constexpr std::uint32_t calls = 100'000;
     std::uint64_t counted[2] = {};
@@ -283,7 +283,7 @@ TEST(timed_sample, is_fair_to_calls_by_turns) {
 
 TEST(timed_sample, leaves_the_turn_of_one_that_is_none_to_the_next) {
   timed_sample sample;
-  std::uint64_t now = quick_ticks;
+  std::uint64_t now = timed_sample::quick_ticks;
   EXPECT_EQ(sample.next(now), 1U);
   std::uint64_t counted = 0;
   constexpr std::uint64_t calls = 10'000;

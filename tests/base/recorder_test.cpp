@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -15,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/memory_file.hpp"
 #include "base/recording.hpp"
 
@@ -122,34 +120,6 @@ TEST_F(recorder, writes_what_is_called) {
   EXPECT_EQ(thread.past[1].peer, 1);
   EXPECT_EQ(thread.past[1].function, 0U);
   EXPECT_EQ(thread.past[1].call, 77U);
-}
-
-TEST_F(recorder, keeps_the_order_of_what_is_sent_in_quick_succession) {
-  record_here();
-  constexpr std::uint32_t count = 40;
-  for (std::uint32_t i = 0; i < count; ++i) this_recorder.record_sent(recorded_kind::sent, 1, 0, i);
-  const recording::thread thread = mine();
-  ASSERT_EQ(thread.past.size(), count);
-  for (std::uint32_t i = 0; i < count; ++i) EXPECT_EQ(thread.past[i].call, count - 1 - i);
-}
-
-TEST_F(recorder, knows_when_something_was_sent_behind_a_wait) {
-  using namespace std::chrono_literals;
-  record_here();
-  for (std::uint32_t in_burst = 40; in_burst < 48; ++in_burst) {  // behind one of any four the clock would not be read
-    for (std::uint32_t i = 0; i < in_burst; ++i) this_recorder.record_sent(recorded_kind::sent, 1, 0, i);
-    std::this_thread::sleep_for(20ms);
-    this_recorder.end_burst();
-    const std::int64_t before_ns = now_ns();
-    this_recorder.record_sent(recorded_kind::sent, 1, 0, 77);
-    const auto area = read_recorder_area(file_.get(), recorder_area::bytes);
-    const tick_reading now = tick_reading::now();
-    const auto all = parse_recording(area, now);
-    ASSERT_TRUE(all.has_value());
-    ASSERT_EQ(all->threads.size(), 1U);
-    EXPECT_EQ(all->threads[0].past.at(0).call, 77U);
-    EXPECT_LE(all->threads[0].past.at(0).age_ns, now.ns - before_ns + 5'000'000);
-  }
 }
 
 TEST_F(recorder, tells_what_is_executed_now_and_how_long) {

@@ -302,6 +302,7 @@ std::string host_transport::with_killer(node_t node, const std::string& how) {
   constexpr std::string_view killed = "was killed by signal 9";
   if (!how.starts_with(killed)) return how;
   std::lock_guard guard(mutex_);
+  if (!nodes_.contains(node)) return how;  // it has been told
   const auto [found, first] = killed_for_memory_.try_emplace(node, false);
   if (first) found->second = memory_kills_.any_more();
   return found->second ? how + ", most likely by the kernel, which was out of memory" : how;
