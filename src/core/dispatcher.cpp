@@ -261,6 +261,33 @@ bool dispatcher::has_runnable() const {
   return false;
 }
 
+bool dispatcher::has_deferred_of(const function_test& is_meant) const {
+  for (const peer* one : of_.peers) {
+    for (const stored_message& message : one->deferred)
+      if (has_call_of(message, is_meant)) return true;
+    if (must_wait(*one)) continue;  // its batches are the other thread's
+    for (const open_batch* batch = one->batch; batch != nullptr; batch = batch->outer)
+      if (has_record_of(batch->rest, batch->left, is_meant)) return true;
+  }
+  return false;
+}
+
+bool dispatcher::has_call_of(const stored_message& message, const function_test& is_meant) const {
+  if (message.head.is_call()) return is_meant(*of_.functions.find(message.head.key()));
+  const std::span<const std::byte> bytes = message.bytes;
+  return has_record_of(bytes.subspan(message.head.prefix_bytes()), message.head.calls(), is_meant);
+}
+
+bool dispatcher::has_record_of(std::span<const std::byte> records, std::uint32_t calls,
+                               const function_test& is_meant) const {
+  for (; calls != 0; --calls) {
+    const batch_record next(records);
+    if (is_meant(*of_.functions.find(next.key))) return true;
+    records = records.subspan(next.size());
+  }
+  return false;
+}
+
 void dispatcher::begin_elsewhere(incoming_call& call) {
   if (!of_.room.take(call.payload.size())) throw call_error(no_room(), call_error_reason::too_many_calls);
   pooled_in_flight_.fetch_add(1, std::memory_order_acq_rel);

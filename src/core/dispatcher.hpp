@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <optional>
 #include <span>
@@ -95,8 +96,13 @@ class dispatcher {
   }
   /// Whether a message that was set aside may begin on this thread.
   [[nodiscard]] bool has_runnable() const;
+  using function_test = std::function<bool(const msg::handler_entry&)>;
+  /// Whether a call that was set aside for the main queue has a function for which `is_meant` is true.
+  [[nodiscard]] bool has_deferred_of(const function_test& is_meant) const;
 
   // ---- any thread
+  /// Whether a message that was taken has a call of such a function.
+  [[nodiscard]] bool has_call_of(const stored_message& message, const function_test& is_meant) const;
   /// Whether messages are set aside.
   [[nodiscard]] bool has_deferred() const noexcept { return deferred_.load() != 0; }
   /// Runs a message of a context, on the calling thread.
@@ -223,6 +229,8 @@ class dispatcher {
   [[nodiscard]] bool was_consumed(const call_slot& awaited) const;
   bool refuse_own(const call_slot& awaited);
   void refuse_newest();
+  [[nodiscard]] bool has_record_of(std::span<const std::byte> records, std::uint32_t calls,
+                                   const function_test& is_meant) const;
 
   called_node& node_;
   const parts of_;

@@ -51,6 +51,15 @@ std::optional<stored_message> contexts::withdraw(const peer& from, std::uint32_t
   return std::nullopt;
 }
 
+bool contexts::any(const std::function<bool(const stored_message&)>& is_meant) {
+  std::lock_guard guard(mutex_);
+  return std::ranges::any_of(workers_, [&](const auto& one) {
+    worker& at = *one.second;
+    std::lock_guard queue_guard(at.mutex);
+    return std::ranges::any_of(at.queue, is_meant);
+  });
+}
+
 void contexts::work(worker& self) {
   this_thread.context = &self;
   const engine_scope scope(&engine_);

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,8 @@ class contexts {
   [[nodiscard]] bool push(std::uint32_t context, stored_message message);
   /// Takes back a call that waits; the room that it has is the caller's to give.
   [[nodiscard]] std::optional<stored_message> withdraw(const peer& from, std::uint32_t call);
+  /// Whether a message waits for which `is_meant` is true.
+  [[nodiscard]] bool any(const std::function<bool(const stored_message&)>& is_meant);
   /// Ends the calling context after what is queued; called on the context's own thread.
   void close_current();
   /// Ends a context after what is queued; any thread. Unknown: nothing.

@@ -148,8 +148,16 @@ void unload_here(std::uint64_t number) {
   const bool pending =
       at.calls.has_pending(at.settling_alone_with(), [&](const call_slot& slot) { return is_its(slot.function); }) ||
       at.repeated.any([&](const msg::handler_entry& function) { return is_its(&function); });
+  const auto stands_for_it = [&](const msg::handler_entry& function) {
+    return is_its(&function) ||
+           (function.handler == &run_library_call && static_cast<const msg::library_entry&>(function).owner == &which);
+  };
+  const bool waiting = at.calls_in.has_deferred_of(stands_for_it) || at.thread_contexts.any([&](const auto& message) {
+    return at.calls_in.has_call_of(message, stands_for_it);
+  });
   at.waits.unlock();
   if (pending) refuse_to_unload(which, "it has made calls of its functions that are pending");
+  if (waiting) refuse_to_unload(which, "calls of its functions wait there");
   msg::handler_table::remove_library(which.entries);
   which.in_use.store(false);
   if (!is_left_alone(which, at)) return;  // it stays in memory

@@ -65,6 +65,30 @@ TEST_F(dispatcher, calls_wait_for_the_thread_that_executes_their_peers_calls) {
   EXPECT_TRUE(at(one).unused());
 }
 
+TEST_F(dispatcher, functions_of_calls_that_wait_are_found) {
+  const auto any = [](const msg::handler_entry&) { return true; };
+  const auto none = [](const msg::handler_entry&) { return false; };
+  EXPECT_FALSE(calls_.has_deferred_of(any));
+  const int another_thread = 0;
+  at(one).executor = &another_thread;
+  arrive(one, 1);
+  EXPECT_TRUE(calls_.has_deferred_of(any));
+  EXPECT_FALSE(calls_.has_deferred_of(none));
+  at(one).executor = nullptr;
+  EXPECT_TRUE(calls_.run_deferred(nullptr));
+  EXPECT_FALSE(calls_.has_deferred_of(any));
+}
+
+TEST_F(dispatcher, functions_of_the_rest_of_a_batch_are_found) {
+  std::vector<bool> found;
+  test::on_call = [&](std::uint32_t) { found.push_back(calls_.has_deferred_of([](const auto&) { return true; })); };
+  calls_.take(at(one), frame_header::batch(2, false), batch_of({1, 2}));
+  EXPECT_EQ(found, std::vector<bool>({true, false}));
+  const stored_message waiting{&at(one), frame_header::batch(2, false), batch_of({1, 2})};
+  EXPECT_TRUE(calls_.has_call_of(waiting, [](const auto&) { return true; }));
+  EXPECT_FALSE(calls_.has_call_of(waiting, [](const auto&) { return false; }));
+}
+
 TEST_F(dispatcher, a_thread_that_only_receives_begins_nothing) {
   this_thread.only_receives = true;
   arrive(one, 1);

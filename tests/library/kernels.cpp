@@ -26,10 +26,20 @@ constexpr auto wait_call = named<"test_library.wait">(fn<&wait_for>);
 double scale_at(node_t node, double value, double by) { return offload::sync(node, scale_call, value, by); }
 constexpr auto scale_at_call = named<"test_library.scale_at">(fn<&scale_at>);
 
-const bool offered = offload::offer(scale_call) && offload::offer(where_call) && offload::offer(wait_call) &&
-                     offload::offer(scale_at_call);
-
 offload::future<int> waiting;
+
+/// The call waits in the context of the node when this returns.
+void begin_waiting_at(node_t node, std::uint32_t context) {
+  waiting = offload::async(offload::destination(node, context), wait_call, 1);
+  static_cast<void>(offload::sync(node, where_call, "behind it"));
+}
+int end_waiting_here() { return waiting.get(); }
+constexpr auto begin_waiting_at_call = named<"test_library.begin_waiting_at">(fn<&begin_waiting_at>);
+constexpr auto end_waiting_here_call = named<"test_library.end_waiting_here">(fn<&end_waiting_here>);
+
+const bool offered = offload::offer(scale_call) && offload::offer(where_call) && offload::offer(wait_call) &&
+                     offload::offer(scale_at_call) && offload::offer(begin_waiting_at_call) &&
+                     offload::offer(end_waiting_here_call);
 
 /// 0: the call was refused because the node does not have the function.
 template <class Call>
@@ -70,4 +80,8 @@ int test_batch(int node) {
 }
 void begin_waiting(int node, int milliseconds) { waiting = offload::async(node, wait_call, milliseconds); }
 int end_waiting() { return waiting.get(); }
+void begin_waiting_of(int caller, int node, unsigned context) {
+  offload::sync(caller, begin_waiting_at_call, node_t{node}, std::uint32_t{context});
+}
+int end_waiting_of(int caller) { return offload::sync(caller, end_waiting_here_call); }
 }

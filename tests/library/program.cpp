@@ -65,6 +65,29 @@ void check_threads(const std::string& path, int (*scale)(int)) {
   }
 }
 
+std::atomic<bool> gate{false};
+void hold() {
+  while (!gate) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+void let_go() { gate = true; }
+
+/// A call that node 2 has made waits on node 1 behind another one: nobody but node 1 can see it.
+void check_call_that_waits(const std::string& path, void* kernels) {
+  auto* const begin = function_of<void(int, int, unsigned)>(kernels, "begin_waiting_of");
+  auto* const end = function_of<int(int)>(kernels, "end_waiting_of");
+  const offload::library on_1 = offload::load_library(1, path);
+  offload::context busy(1);
+  auto held = offload::async(busy, fn<&hold>);
+  begin(2, 1, busy.id());
+  EXPECT(refusal_of([&] { offload::unload_library(on_1); }).find("wait there") != std::string::npos);
+  offload::sync(1, fn<&let_go>);
+  EXPECT(end(2) == 1);
+  held.get();
+  busy.close();  // its thread has left the library
+  offload::unload_library(on_1);
+  static_cast<void>(offload::load_library(1, path));
+}
+
 void crash() { std::raise(SIGKILL); }
 
 /// The process that has loaded it is followed by another one, which has not.
@@ -94,7 +117,7 @@ void check_restart(const std::string& path, int (*scale)(int), void (*begin_wait
 }
 
 void check(const std::string& path, bool has_worker, bool restarts) {
-  EXPECT(offload::load_library(0, path).functions().size() == 4);
+  EXPECT(offload::load_library(0, path).functions().size() == 6);
   void* const here = ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   auto* const scale = function_of<int(int)>(here, "test_scale");
   auto* const where = function_of<int(int)>(here, "test_where");
@@ -110,7 +133,7 @@ void check(const std::string& path, bool has_worker, bool restarts) {
 
   // One that has: all of it works, and the other still refuses.
   const offload::library on_1 = offload::load_library(1, path);
-  EXPECT(on_1.functions().size() == 4);
+  EXPECT(on_1.functions().size() == 6);
   EXPECT(offload::load_library(1, path).number() == on_1.number());
   EXPECT(scale(1) == 1);
   EXPECT(where(1) == 1);
@@ -143,6 +166,7 @@ void check(const std::string& path, bool has_worker, bool restarts) {
          }).find("/no/such/library.so") != std::string::npos);
   check_threads(path, scale);
   if (has_worker) return;
+  check_call_that_waits(path, here);
   EXPECT(offload::sync(1, fn<&load_on_host>, path).find("only the host may") != std::string::npos);
   if (restarts) check_restart(path, scale, begin_waiting, end_waiting);
 }
@@ -150,7 +174,7 @@ void check(const std::string& path, bool has_worker, bool restarts) {
 /// Nodes of one process have what one of them has loaded.
 void check_threads_of_one_process(const std::string& path) {
   const offload::library on_1 = offload::load_library(1, path);
-  EXPECT(on_1.functions().size() == 4);
+  EXPECT(on_1.functions().size() == 6);
   void* const here = ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   auto* const scale = function_of<int(int)>(here, "test_scale");
   EXPECT(scale(0) == 1);

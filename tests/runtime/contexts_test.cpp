@@ -96,6 +96,20 @@ TEST_F(node_contexts, run_their_calls_in_order) {
   EXPECT_EQ(answer().second, static_cast<int>(second));
 }
 
+TEST_F(node_contexts, know_what_waits) {
+  const std::uint32_t context = all().open();
+  const auto is_second = [](const detail::stored_message& message) { return message.head.id() == 2; };
+  let_go = false;
+  call(context, fn<&context_number>, 1);
+  EXPECT_FALSE(all().any(is_second));
+  call(context, fn<&context_number>, 2);
+  EXPECT_TRUE(all().any(is_second));
+  let_go = true;
+  EXPECT_EQ(answer().first, 1U);
+  EXPECT_EQ(answer().first, 2U);
+  EXPECT_FALSE(all().any(is_second));
+}
+
 TEST_F(node_contexts, do_not_wait_for_each_other) {
   const std::uint32_t held = all().open();
   const std::uint32_t free = all().open();
