@@ -210,9 +210,9 @@ class engine final : public called_node,
   void receive_stops(bool all) noexcept override;
   /// Calls whose deadlines have passed fail. The thread holds no lock.
   void expire_deadlines(std::int64_t now);
-  /// Ends the process of the node that executes it, as end_hanging. Throws ham::call_error if this node cannot,
-  /// std::system_error.
-  void kill(const call_slot& slot);
+  /// Ends the process of the node that executes it, as end_hanging. False: of one that is repeated, no call is under
+  /// way. Throws ham::call_error if this node cannot, std::system_error.
+  bool kill(const call_slot& slot);
   /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
   void end_hanging(node_t node, const std::string& why) noexcept;
   /// For offload::on_event: something that is no call has missed its deadline. Any thread.
@@ -288,6 +288,7 @@ class engine final : public called_node,
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
+  void kill_process_of(node_t node);
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept override;
   [[nodiscard]] bool has_deferred() const noexcept override { return calls_in.has_deferred(); }
   [[nodiscard]] bool has_runnable() const override { return calls_in.has_runnable(); }

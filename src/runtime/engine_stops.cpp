@@ -122,12 +122,30 @@ void engine::drop_message(std::uint32_t call) noexcept {
   if (continuations.due()) waits.wake();
 }
 
-void engine::kill(const call_slot& slot) {
-  if (slot.function == nullptr)
+bool engine::kill(const call_slot& slot) {
+  if (slot.function != nullptr) {
+    kill_process_of(slot.node.load(std::memory_order_relaxed));
+    return true;
+  }
+  if (!repeated_calls::is_one(slot))
     throw call_error(
-        "no process can be ended for this future (it is of no single call, but of a group, a graph, retry(), a task "
-        "of a pool that may be repeated, a transfer, or then()); kill_call() takes the future of a call to a node");
-  const node_t node = slot.node.load(std::memory_order_relaxed);
+        "no process can be ended for this future (it is of no single call, but of a group, a graph, a transfer, or "
+        "then()); kill_call() takes the future of a call to a node");
+  std::optional<node_t> process;
+  locked([&] {
+    const std::optional<repeated_calls::attempt> now = repeated.latest(slot);
+    const call_slot* const sent = now && now->call ? calls.find(*now->call) : nullptr;
+    if (sent == nullptr) return;
+    const node_t node = sent->node.load(std::memory_order_relaxed);
+    const settling_alone nobody_else(peers.at_place_of(node));
+    // In this order: while it is pending and that call's, it stays so.
+    if (!sent->settled() && sent->id.load(std::memory_order_relaxed) == *now->call) process = node;
+  });
+  if (process) kill_process_of(*process);
+  return process.has_value();
+}
+
+void engine::kill_process_of(node_t node) {
   if (owner == nullptr)
     throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
                      std::to_string(self_) +
@@ -173,8 +191,7 @@ void engine::drop_settled(std::vector<nested_call>& these) noexcept {
 bool kill_call(call_slot& slot) {
   engine* const at = slot.owner;
   if (at == nullptr || slot.settled()) return false;
-  at->kill(slot);
-  return true;
+  return at->kill(slot);
 }
 
 bool request_stop(call_slot& slot, offload::when_stopped how) noexcept {

@@ -27,7 +27,7 @@ void list_repeated(call_slot& future, const repeatable_call& call) {
   engine* const at = future.owner;
   if (at == nullptr) return;
   static std::atomic<std::uint64_t> made{0};
-  future.position = ++made << 8U;  // tells nested_call which one it is; no operation, see report_slot()
+  future.position = ham::detail::repeated_calls::mark | ++made << 8U;
   at->repeated.add(future, *call.function);
   ham::detail::stop_with_caller(*at, future);
 }

@@ -16,6 +16,12 @@ namespace ham::inline v1::detail {
 /// Of the calls by retry() and the repeatable tasks of pools that this node has made and that are pending. Any thread.
 class repeated_calls {
  public:
+  /// Of the position of its future, behind a number: nested_call tells by it which one it is. No operation, see
+  /// report_slot().
+  static constexpr std::uint64_t mark = std::uint64_t{1} << 63U;
+  /// Whether a local slot is the future of one, also when that has its result.
+  [[nodiscard]] static bool is_one(const call_slot& future) noexcept { return (future.position & mark) != 0; }
+
   struct attempt {
     std::optional<std::uint32_t> call;  ///< the latest that was sent; it may have failed
   };
@@ -45,6 +51,12 @@ class repeated_calls {
     if (found == all_.end()) return std::nullopt;
     found->second.stopped = how;
     return found->second.now;
+  }
+  /// The call that it is now; nothing: it is no such future, or has settled.
+  [[nodiscard]] std::optional<attempt> latest(const call_slot& future) const noexcept {
+    std::lock_guard guard(mutex_);
+    const auto found = all_.find(&future);
+    return found == all_.end() ? std::nullopt : std::optional(found->second.now);
   }
   [[nodiscard]] bool is_stopped(const call_slot& future) const noexcept {
     std::lock_guard guard(mutex_);

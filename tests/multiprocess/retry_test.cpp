@@ -85,6 +85,49 @@ TEST(retry, a_repetition_with_memory_that_has_gone_fails_with_the_loss) {
   expect_may_have_run([&] { workers.async(idempotent(fn<&die_with>), filled()).get(); });
 }
 
+/// The first process that runs it hangs.
+int hang_once(const std::string& counter) {
+  std::ofstream(counter, std::ios::app) << 'x';
+  while (std::filesystem::file_size(counter) == 1) std::this_thread::sleep_for(1ms);
+  return 42;
+}
+[[nodiscard]] bool has_begun(const scratch_file& file) {
+  for (int i = 0; i < 60'000 && file.runs() == 0; ++i) std::this_thread::sleep_for(1ms);
+  return file.runs() == 1;
+}
+
+TEST(retry, the_process_of_the_present_attempt_is_killed_and_the_next_one_answers) {
+  const scratch_file file;
+  runtime rt(nodes("shm:1+restart"));
+  auto call = offload::async(offload::retry(1, 2), idempotent(fn<&hang_once>), file.path());
+  ASSERT_TRUE(has_begun(file));
+  EXPECT_TRUE(offload::kill_call(call));
+  EXPECT_EQ(call.get(), 42);
+  EXPECT_EQ(file.runs(), 2U);
+}
+
+TEST(retry, a_call_that_is_stopped_and_killed_is_not_repeated) {
+  const scratch_file file;
+  runtime rt(nodes("shm:1+restart"));
+  auto call = offload::async(offload::retry(1, 2), idempotent(fn<&hang_once>), file.path());
+  ASSERT_TRUE(has_begun(file));
+  EXPECT_TRUE(call.request_stop());
+  EXPECT_TRUE(offload::kill_call(call));
+  expect_may_have_run([&] { call.get(); });
+  EXPECT_EQ(file.runs(), 1U);
+}
+
+TEST(retry, the_process_of_a_task_is_killed_and_another_node_answers) {
+  const scratch_file file;
+  runtime rt(nodes("shm:2"));
+  offload::pool workers{{1, 2}};
+  auto task = workers.async(idempotent(fn<&hang_once>), file.path());
+  ASSERT_TRUE(has_begun(file));
+  EXPECT_TRUE(offload::kill_call(task));
+  EXPECT_EQ(task.get(), 42);
+  EXPECT_EQ(file.runs(), 2U);
+}
+
 TEST(retry, many_at_once_from_host_and_target) {
   runtime rt(nodes("shm:2"));
   offload::supervise(1);

@@ -364,7 +364,7 @@ TEST_F(stop, only_pending_calls_can_be_asked) {
 }
 
 TEST_F(stop, what_is_no_single_call_cannot_be_killed_and_says_so) {
-  auto call = offload::async(offload::retry(1, 2), idempotent(fn<&block>));
+  auto call = offload::async(1, fn<&block>).then([] { return 1; });
   ASSERT_TRUE(has_begun(1));
   const std::string why = message_of<call_error>([&] { offload::kill_call(call); });
   EXPECT_NE(why.find("no single call"), std::string::npos) << why;
@@ -384,3 +384,15 @@ TEST_F(stop, a_target_that_is_a_thread_cannot_be_killed) {
 }
 
 }  // namespace
+  EXPECT_EQ(call.get(), 1);
+}
+
+TEST_F(stop, the_present_attempt_of_a_repeated_call_is_what_is_killed) {
+  auto call = offload::async(offload::retry(1, 2), idempotent(fn<&block>));
+  ASSERT_TRUE(has_begun(1));
+  const std::string why = message_of<call_error>([&] { offload::kill_call(call); });
+  EXPECT_NE(why.find("process of node 1 cannot be ended"), std::string::npos) << why;
+  gate = true;
+  auto done = offload::async(offload::retry(1, 2), idempotent(fn<&count>));
+  done.wait();
+  EXPECT_FALSE(offload::kill_call(done));

@@ -30,6 +30,18 @@ TEST_F(repeated, a_stop_finds_the_present_attempt) {
   EXPECT_TRUE(all.is_stopped(future));
 }
 
+TEST_F(repeated, the_latest_attempt_is_known) {
+  EXPECT_FALSE(all.latest(future)) << "it is no such future";
+  all.add(future, function());
+  ASSERT_TRUE(all.latest(future));
+  EXPECT_FALSE(all.latest(future)->call) << "nothing was sent";
+  EXPECT_FALSE(all.sent(future, 7));
+  EXPECT_FALSE(all.sent(future, 8));
+  EXPECT_EQ(all.latest(future)->call, 8U);
+  all.remove(future);
+  EXPECT_FALSE(all.latest(future));
+}
+
 TEST_F(repeated, an_attempt_that_is_sent_meanwhile_is_to_be_stopped) {
   all.add(future, function());
   const auto now = all.stop(future, when_stopped::at_once);
