@@ -144,6 +144,21 @@ TEST_F(stop, calls_that_wait_on_their_node_never_run) {
   EXPECT_EQ(last.get(), 1);
 }
 
+/// Its node is told, and reads that behind the call.
+TEST_F(stop, a_call_that_nothing_can_stop_runs_behind_another_one_although_its_node_is_told) {
+  auto busy = offload::async(1, fn<&block>);
+  ASSERT_TRUE(has_begun(1));
+  auto waits = offload::async(1, fn<&count>);
+  auto given_up = offload::async(1, fn<&count>);
+  EXPECT_TRUE(waits.request_stop());
+  EXPECT_TRUE(given_up.request_stop(when_stopped::at_once));
+  EXPECT_EQ(outcome(given_up), call_outcome::may_have_run);
+  gate = true;
+  EXPECT_EQ(waits.get(), 1);
+  busy.get();
+  EXPECT_EQ(offload::sync(1, fn<&count>), 3);
+}
+
 TEST_F(stop, calls_that_wait_in_a_context_never_run) {
   const offload::context queue(1);
   auto blocked = offload::async(queue, fn<&block>);
@@ -369,7 +384,19 @@ TEST_F(stop, what_is_no_single_call_cannot_be_killed_and_says_so) {
   const std::string why = message_of<call_error>([&] { offload::kill_call(call); });
   EXPECT_NE(why.find("no single call"), std::string::npos) << why;
   gate = true;
+  EXPECT_EQ(call.get(), 1);
+}
+
+TEST_F(stop, the_present_attempt_of_a_repeated_call_is_what_is_killed) {
+  auto call = offload::async(offload::retry(1, 2), idempotent(fn<&block>));
+  ASSERT_TRUE(has_begun(1));
+  const std::string why = message_of<call_error>([&] { offload::kill_call(call); });
+  EXPECT_NE(why.find("process of node 1 cannot be ended"), std::string::npos) << why;
+  gate = true;
   call.get();
+  auto done = offload::async(offload::retry(1, 2), idempotent(fn<&count>));
+  done.wait();
+  EXPECT_FALSE(offload::kill_call(done));
 }
 
 TEST_F(stop, a_target_that_is_a_thread_cannot_be_killed) {
@@ -384,15 +411,3 @@ TEST_F(stop, a_target_that_is_a_thread_cannot_be_killed) {
 }
 
 }  // namespace
-  EXPECT_EQ(call.get(), 1);
-}
-
-TEST_F(stop, the_present_attempt_of_a_repeated_call_is_what_is_killed) {
-  auto call = offload::async(offload::retry(1, 2), idempotent(fn<&block>));
-  ASSERT_TRUE(has_begun(1));
-  const std::string why = message_of<call_error>([&] { offload::kill_call(call); });
-  EXPECT_NE(why.find("process of node 1 cannot be ended"), std::string::npos) << why;
-  gate = true;
-  auto done = offload::async(offload::retry(1, 2), idempotent(fn<&count>));
-  done.wait();
-  EXPECT_FALSE(offload::kill_call(done));
