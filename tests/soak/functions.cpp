@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "ham/offload/group.hpp"
+#include "soak/plants.hpp"
 
 namespace soak {
 namespace {
@@ -30,7 +31,8 @@ order_book& orders() {
 std::atomic<std::uint64_t> calls_counted{0};
 std::atomic<std::uint64_t> never_stopped{0};
 std::atomic<std::uint64_t> epoch_prepared{0};
-constexpr auto max_poll = std::chrono::seconds(20);  // the watchdog waits longer
+constexpr std::chrono::milliseconds max_poll{20'000};  // the watchdog waits longer
+constexpr std::chrono::milliseconds max_planted_poll{100};
 
 std::uint64_t mixed_by_name(std::uint64_t number) { return mixed(number); }
 const bool offered = offload::offer(named<"soak.mixed">(fn<&mixed_by_name>));
@@ -60,8 +62,10 @@ bytes pattern(std::uint64_t seed, std::size_t size) {
 }
 
 std::uint64_t work(stamp call, std::uint64_t number) {
-  record(call);
-  return mixed(number);
+  if (planted(plant::hang)) endless(call);
+  if (!planted(plant::lost_call)) record(call);
+  if (planted(plant::double_run)) record(call);
+  return planted(plant::wrong_result) ? number : mixed(number);
 }
 
 std::uint64_t through(stamp call, std::vector<node_t> path, std::uint64_t number) {
@@ -82,6 +86,7 @@ std::string error_text(std::uint64_t number) { return "no " + std::to_string(mix
 
 std::uint64_t failing(stamp call, std::uint64_t number) {
   record(call);
+  if (planted(plant::lost_exception)) return number;
   throw std::runtime_error(error_text(number));
 }
 
@@ -101,14 +106,19 @@ std::uint64_t in_order(stamp call, std::uint64_t key, bool last) {
 
 std::uint64_t checksum_of(stamp call, offload::buffer_ptr<const std::uint8_t> data, std::size_t size) {
   record(call);
-  return checksum(data.get(), size);
+  auto* const first = const_cast<std::uint8_t*>(data.get());
+  if (planted(plant::wrong_checksum)) *first ^= change;
+  const std::uint64_t sum = checksum(data.get(), size);
+  if (planted(plant::changed_bytes)) *first ^= change;
+  return sum;
 }
 
 std::uint64_t until_stopped(stamp call, std::uint64_t number) {
   record(call);
   const auto stop = this_call::stop_token();
-  const auto until = std::chrono::steady_clock::now() + max_poll;
-  while (!stop.stop_requested()) {
+  const bool deaf = planted(plant::no_stop);
+  const auto until = std::chrono::steady_clock::now() + (deaf ? max_planted_poll : max_poll);
+  while (deaf || !stop.stop_requested()) {
     std::this_thread::yield();
     if (std::chrono::steady_clock::now() < until) continue;
     never_stopped.fetch_add(1);
@@ -174,7 +184,9 @@ std::uint64_t failing_stage(stamp call, std::uint64_t number) {
   throw std::runtime_error(error_text(number));
 }
 
-void prepare(std::uint64_t epoch) { epoch_prepared.store(epoch); }
+void prepare(std::uint64_t epoch) {
+  if (!planted(plant::unprepared)) epoch_prepared.store(epoch);
+}
 std::uint64_t prepared_epoch(stamp call) {
   record(call);
   return epoch_prepared.load();
@@ -190,6 +202,7 @@ void keep_no_memory_apart() {
 }
 
 void trim() {
+  if (planted(plant::growth)) keep_on_purpose();
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif
@@ -206,7 +219,7 @@ std::uint64_t heap_in_use_kb() {
 
 std::uint64_t print_lines(stamp call, std::uint64_t key, std::uint64_t count) {
   record(call);
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (std::uint64_t i = planted(plant::lost_line) ? 1 : 0; i < count; ++i) {
     const std::string line = line_text(key, i) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
   }
@@ -221,8 +234,8 @@ std::string line_text(std::uint64_t key, std::uint64_t number) {
 void nap(std::uint64_t milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
 std::uint64_t counted(std::uint64_t number) {
-  calls_counted.fetch_add(1, std::memory_order_relaxed);
-  return 3 * number + 1;
+  if (!planted(plant::uncounted)) calls_counted.fetch_add(1, std::memory_order_relaxed);
+  return planted(plant::wrong_result) ? number : 3 * number + 1;
 }
 std::uint64_t count_so_far() { return calls_counted.load(); }
 

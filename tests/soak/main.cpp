@@ -18,6 +18,7 @@
 
 #include "base/clock.hpp"
 #include "soak/flood.hpp"
+#include "soak/plants.hpp"
 #include "soak/samples.hpp"
 #include "soak/watchdog.hpp"
 
@@ -98,10 +99,13 @@ class run {
     start_ = base::now_ns();
     while (!over.load() && seconds() < how_.seconds) {
       load(std::min(round, how_.seconds - seconds()));
-      settle();
+      if (!over.load()) settle();
       if (!over.load()) take_sample();
+      if (planted(plant::early_end)) ::_exit(0);
+      if (planted(plant::crash)) std::abort();
     }
     for (const auto& one : workers_) one->check_all();
+    if (planted(plant::left_behind)) leave_behind();
     emit("end", "{" + totals() + ",\"problems\":" + std::to_string(problems()) + "}");
   }
 
@@ -229,6 +233,10 @@ int main(int argc, char** argv) {
   try {
     ham::runtime job(argc, argv);  // targets do not come back
     const soak::options how = soak::read(argc, argv);
+    if (const std::string wrong = soak::problem_with_plant(); !wrong.empty()) {
+      std::fprintf(stderr, "ham_soak: %s\n", wrong.c_str());
+      return 2;
+    }
     if (how.count != 0) return soak::flood(how.count) && soak::problems() == 0 ? 0 : 1;
     soak::run(how).go();
   } catch (const std::exception& why) {

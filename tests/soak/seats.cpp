@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "soak/plants.hpp"
 #include "soak/problems.hpp"
 
 namespace soak {
@@ -14,6 +15,7 @@ using namespace ham;
 using namespace std::chrono_literals;
 
 constexpr auto death_limit = 10s;
+constexpr auto planted_death_limit = 100ms;
 
 std::string program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
@@ -47,7 +49,7 @@ std::int64_t seats::pid(std::size_t seat) const {
 void seats::end(std::size_t seat, node_t node, bool kill) {
   {
     const std::lock_guard guard(mutex_);
-    given_up_.insert(node);
+    if (!kill || !planted(plant::unannounced_kill)) given_up_.insert(node);
   }
   if (!kill) {
     ++removals_;
@@ -55,11 +57,12 @@ void seats::end(std::size_t seat, node_t node, bool kill) {
     return;
   }
   ++kills_;
-  ::kill(static_cast<pid_t>(pid(seat)), SIGKILL);
-  const auto until = std::chrono::steady_clock::now() + death_limit;
+  const bool not_killed = planted(plant::unkilled);
+  if (!not_killed) ::kill(static_cast<pid_t>(pid(seat)), SIGKILL);
+  const auto until = std::chrono::steady_clock::now() + (not_killed ? planted_death_limit : death_limit);
   while (offload::alive(node)) {
     if (std::chrono::steady_clock::now() > until) {
-      report("node " + std::to_string(node) + " was killed and counts as alive 10 s later");
+      report("node " + std::to_string(node) + " was killed and still counts as alive");
       return;
     }
     std::this_thread::sleep_for(200us);
@@ -68,6 +71,7 @@ void seats::end(std::size_t seat, node_t node, bool kill) {
 
 bool seats::replace_one(std::mt19937_64& random) {
   if (fixed_ >= size()) return false;
+  while (planted(plant::hanging_replacement)) std::this_thread::sleep_for(1s);
   const std::size_t seat = fixed_ + random() % (size() - fixed_);
   const node_t before = at(seat);
   end(seat, before, random() % 4 != 0);

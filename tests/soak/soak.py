@@ -105,6 +105,7 @@ class Run:
             *lines, waiting = (waiting + got).split(b"\n")
             for line in lines:
                 self.take(line.decode(errors="replace"))
+        self.process.stdout.close()
         status = self.process.wait()
         if status != 0 and not self.problems:
             self.problems.append(f"it ended with status {status}")
@@ -186,6 +187,8 @@ class Soak:
         with open(self.ledger, "wb") as file:
             file.truncate(LEDGER_BYTES)
         clean = {name: value for name, value in os.environ.items() if not name.startswith("HAM_")}
+        if self.options.plant:
+            clean["HAM_SOAK_PLANT"] = self.options.plant
         return {**clean, "HAM_SOAK_LEDGER": str(self.ledger), "HAM_SOAK_RUN": self.token, **more}
 
     def runs(self):
@@ -344,6 +347,7 @@ def main():
     parser.add_argument("--verbs", help="some of them, to look into a problem: 'graphs+put, get'")
     parser.add_argument("--count", help="the fast run: so many calls")
     parser.add_argument("--leak", type=int, help="bytes that the host loses with each verb, to see that this is found")
+    parser.add_argument("--plant", metavar="NAME", help="a fault on purpose, to see that it is found (finds_test.py)")
     parser.add_argument("--no-growth", action="store_true", help="memory is not judged (sanitizers)")
     parser.add_argument("--json", help="all samples and results, to a file, or - for the output")
     options = parser.parse_args()

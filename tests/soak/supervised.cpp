@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "soak/functions.hpp"
+#include "soak/plants.hpp"
 #include "soak/problems.hpp"
 
 namespace soak {
@@ -15,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto restart_limit = 20s;
+constexpr auto planted_restart_limit = 100ms;
 
 }  // namespace
 
@@ -28,7 +30,10 @@ supervised_target::supervised_target(const std::string& kind) : number_(offload:
 bool supervised_target::death_is_due() {
   const std::int64_t now = base::now_ns();
   std::int64_t next = next_ns_.load();
-  return now >= next && next_ns_.compare_exchange_strong(next, now + pace_ns_.load());
+  const bool due = now >= next && next_ns_.compare_exchange_strong(next, now + pace_ns_.load());
+  if (!due || !planted(plant::unannounced_death)) return due;
+  kill_process();
+  return false;
 }
 
 void supervised_target::kill_process() const {
@@ -40,11 +45,12 @@ void supervised_target::replace_process(const std::function<void()>& kill) {
   const node_t before = offload::process_of(number_);
   const std::uint64_t epoch_before = epoch_.load();
   begun_.fetch_add(1);
-  kill();
-  const auto until = std::chrono::steady_clock::now() + restart_limit;
+  const bool not_killed = planted(plant::no_restart);
+  if (!not_killed) kill();
+  const auto until = std::chrono::steady_clock::now() + (not_killed ? planted_restart_limit : restart_limit);
   while (offload::process_of(number_) == before) {
     if (std::chrono::steady_clock::now() > until) {
-      report("a supervised process was killed, and no other one has its number 20 s later");
+      report("a supervised process was killed, and no other one has its number");
       return;
     }
     std::this_thread::sleep_for(1ms);

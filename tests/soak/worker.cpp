@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/clock.hpp"
+#include "soak/plants.hpp"
 
 namespace soak {
 
@@ -16,6 +17,12 @@ bool worker::choose(const std::string& names) {
   for (std::size_t i = 0; i < count; ++i)
     if (("+" + names + "+").find("+" + std::string(all[i].name) + "+") != std::string::npos) chosen_.push_back(i);
   return chosen_.size() == static_cast<std::size_t>(1 + std::count(names.begin(), names.end(), '+'));
+}
+
+void worker::expect(stamp call, runs how_often) {
+  if (call.serial == 0) return;
+  ledger_.expect(call, how_often);
+  if (planted(plant::late_run) && how_often == runs::never) record(call);
 }
 
 void worker::run(const std::atomic<bool>& pause) {
