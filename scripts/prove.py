@@ -6,7 +6,7 @@ or a protocol for Spin (tests/models/protocols/NAME.pml). Every model must hold,
 production code with one change (NAME.mutants), or the protocol with one MUTANT_... defined. Protocols are also compared with
 runs of the library that a simulation has recorded (scripts/recorded_runs.py). Prints one line each and ends with 1 if a model
 fails, a mutant survives, something was not explored completely, or a model and the library differ. What is skipped for want of
-Spin or of a simulation is counted; where CI=true, that is a failure.
+Spin or of a simulation is counted; where CI=true, that is a failure, and so is a run that has taken more than 600 s.
 """
 import argparse
 import concurrent.futures
@@ -29,6 +29,7 @@ FLAGS = ["-std=c++20", "-Wall", "-Wextra", f"-I{MODELS}"]
 MODEL_SECONDS = 240  # a scenario; more, and it is reported as not complete
 MUTANT_SECONDS = 120
 MAX_PROTOCOL_DEPTH = 1_000_000
+MAX_SECONDS_IN_CI = 600  # of everything, on 2 cores
 
 
 class problem(Exception):
@@ -216,9 +217,12 @@ def without_skipped(todo, has_spin, has_simulation):
     return todo, []
 
 
-def status(results, skipped, in_ci):
-    """Of the process. In CI nobody reads what was skipped; elsewhere something must have been checked."""
+def status(results, skipped, in_ci, seconds):
+    """Of the process. In CI nobody reads what was skipped, nor how long it took; elsewhere something must have been checked."""
     if not all(results):
+        return 1
+    if in_ci and seconds > MAX_SECONDS_IN_CI:
+        print(f"prove: FAILS: it took {seconds:.0f} s; with CI=true it may take {MAX_SECONDS_IN_CI} s")
         return 1
     if skipped and (in_ci or not results):
         print("prove: FAILS: " + ("with CI=true nothing may be skipped" if in_ci else "nothing was checked"))
@@ -227,7 +231,8 @@ def status(results, skipped, in_ci):
 
 
 def self_test():
-    """What is skipped is told, and is a failure where nobody would read it. A search that was cut off rejects nothing."""
+    """What is skipped is told, and is a failure where nobody would read it, and so is what took too long. A search that was
+    cut off rejects nothing."""
     work = lambda objects: ""
     todo = [("one (Spin)", work), ("one (Spin), recorded runs", work), ("one (Spin), MUTANT_A", work), ("ring", work)]
     assert without_skipped(todo, True, True) == (todo, [])
@@ -237,9 +242,11 @@ def self_test():
     left, skipped = without_skipped(todo, True, False)
     assert left == todo and len(skipped) == 1 and "1 comparisons" in skipped[0]
     assert without_skipped([("ring", work)], False, False) == ([("ring", work)], [])
-    assert status([True], [], True) == 0 and status([True, False], [], False) == 1
-    assert status([True], ["skipped"], False) == 0
-    assert status([True], ["skipped"], True) == 1 and status([], ["skipped"], False) == 1
+    assert status([True], [], True, 1) == 0 and status([True, False], [], False, 1) == 1
+    assert status([True], ["skipped"], False, 1) == 0
+    assert status([True], ["skipped"], True, 1) == 1 and status([], ["skipped"], False, 1) == 1
+    assert status([True], [], True, MAX_SECONDS_IN_CI) == 0 and status([True], [], True, MAX_SECONDS_IN_CI + 1) == 1
+    assert status([True], [], False, MAX_SECONDS_IN_CI + 1) == 0
     complete = "State-vector 60 byte, depth reached 40, errors: 0\n"
     assert recorded_runs.is_accepted("here", recorded_runs.ACCEPTED, "")
     assert not recorded_runs.is_accepted("here", 0, complete)
@@ -275,9 +282,10 @@ def main():
         objects = build_explorer()
         with concurrent.futures.ThreadPoolExecutor(wish.jobs) as pool:
             results = list(pool.map(lambda one: prove(one[0], one[1], objects), todo))
+    seconds = time.monotonic() - begin
     print("\n".join([*skipped, f"prove: {len(results)} checks, {results.count(False)} failures, {len(skipped)} kinds skipped, "
-                     f"{time.monotonic() - begin:.0f} s"]))
-    return status(results, skipped, os.environ.get("CI") == "true")
+                     f"{seconds:.0f} s"]))
+    return status(results, skipped, os.environ.get("CI") == "true", seconds)
 
 
 if __name__ == "__main__":
