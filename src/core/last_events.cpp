@@ -70,6 +70,15 @@ std::string listed(const recording& of, const std::vector<const recording::event
   return result;
 }
 
+/// The function by which the host asks whether the process hangs (job/supervisor_hangs.cpp): on an idle node the last
+/// events would be its calls alone.
+std::uint32_t function_of_checks(const recording& of) {
+  const auto found = std::find_if(of.names.begin(), of.names.end(), [](const std::string& name) {
+    return name.find("answer_supervisor") != std::string::npos;
+  });
+  return static_cast<std::uint32_t>(found == of.names.end() ? UINT32_MAX : found - of.names.begin());
+}
+
 }  // namespace
 
 std::string recorded_function(const recording& of, const recording::event& one) {
@@ -82,12 +91,14 @@ std::string recorded_function(const recording& of, const recording::event& one) 
 }
 
 last_events describe_last_events(const recording& of) {
+  const std::uint32_t checks = function_of_checks(of);
   std::vector<const recording::event*> open;
   std::vector<const recording::event*> past;
   for (const recording::thread& thread : of.threads) {
     if (!thread.open.empty() && thread.open.back().kind == recorded_kind::executing)
       open.push_back(&thread.open.back());
-    for (const recording::event& one : thread.past) past.push_back(&one);
+    for (const recording::event& one : thread.past)
+      if (one.function != checks || one.kind == recorded_kind::sent_batch) past.push_back(&one);
   }
   if (open.empty() && past.empty()) return {};
   sort_by_age(open);

@@ -69,7 +69,9 @@ class supervisor final : private report_listener {
     std::deque<std::int64_t> restarts;  ///< when, of those within the time that counts
     std::deque<std::string> reasons;    ///< of ends, the latest last
     hang_watch hang;
-    bool hung = false;  ///< why its process ends is among the reasons already
+    std::optional<std::uint32_t> check;       ///< the call of the supervisor, the last that was sent
+    std::int64_t checked_ns = INT64_MIN / 2;  ///< when that was
+    bool hung = false;                        ///< why its process ends is among the reasons already
     bool due = false;
     bool restarting = false;  ///< there is no process that its loss would tell of
     bool working = false;     ///< the thread is at it
@@ -86,6 +88,8 @@ class supervisor final : private report_listener {
   [[nodiscard]] std::int64_t check_interval_ns() const noexcept;
   void check_for_hangs();
   [[nodiscard]] std::vector<hanging> find_hanging();
+  void check_idle(watched& one, std::int64_t now_ns) noexcept;
+  [[nodiscard]] std::string text_of_hang(const watched& one, const call_slot& oldest) const;
   bool begin_restart(node_t number, watched& one);
   void restart(node_t number);
   [[nodiscard]] bool rest(node_t number, std::chrono::milliseconds time);

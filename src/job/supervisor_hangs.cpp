@@ -4,10 +4,22 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "ham/offload/call.hpp"
 #include "job/supervisor.hpp"
 #include "runtime/group_calls.hpp"
 
 namespace ham::inline v1::detail {
+namespace {
+
+/// What the main queue of a process that is watched executes in between, so that it is known not to hang. Texts of what
+/// a process did last leave it out by its name (core/last_events.cpp).
+void answer_supervisor() {}
+
+msg::handler_entry& answering_function() noexcept {
+  return offload::detail::call_of<fn_t<void (*)(), &answer_supervisor>>::message::entry();
+}
+
+}  // namespace
 
 std::string seconds_of(std::chrono::nanoseconds time) {
   char text[32];
@@ -46,20 +58,66 @@ std::vector<supervisor::hanging> supervisor::find_hanging() {
     for (auto& [number, one] : nodes_) {
       const std::int64_t limit = one.how->hang_after.count();
       if (limit <= 0 || one.due) continue;
-      const settling_alone nobody_else(host_.peers.at_place_of(one.process));
-      const call_slot* const slot = host_.calls.oldest_to(one.process, &waits_for_others);
-      const auto call = slot == nullptr ? std::nullopt : std::optional(slot->id.load(std::memory_order_relaxed));
-      if (!one.hang.overdue(call, now, limit)) continue;
+      std::string why;
+      bool awaited = false;
+      {
+        const settling_alone nobody_else(host_.peers.at_place_of(one.process));
+        const call_slot* const slot = host_.calls.oldest_to(one.process, &waits_for_others);
+        awaited = slot != nullptr;
+        const auto call = awaited ? std::optional(slot->id.load(std::memory_order_relaxed)) : std::nullopt;
+        if (one.hang.overdue(call, now, limit)) why = text_of_hang(one, *slot);
+      }
+      if (!awaited && now - one.checked_ns >= limit / 2) check_idle(one, now);
+      if (why.empty()) continue;
       one.hang.restart();  // told once
-      const std::string name = slot->function == nullptr
-                                   ? std::string("a call")
-                                   : msg::handler_table::local().pretty_name(slot->function->key());
-      found.push_back({number, one.process, "no answer to " + name + " for " + seconds_of(one.how->hang_after) + " s"});
+      found.push_back({number, one.process, std::move(why)});
       add_reason(one.reasons, "it hung: " + found.back().why);
       one.hung = true;
     }
   });
   return found;
+}
+
+std::string supervisor::text_of_hang(const watched& one, const call_slot& oldest) const {
+  const std::string time = seconds_of(one.how->hang_after) + " s";
+  if (oldest.id.load(std::memory_order_relaxed) == one.check) {
+    const std::string activity = host_.activity_of(one.process);
+    return "its main queue has begun no call for " + time + (activity.empty() ? "" : "; ") + activity;
+  }
+  const std::string name = oldest.function == nullptr ? std::string("a call")
+                                                      : msg::handler_table::local().pretty_name(oldest.function->key());
+  return "no answer to " + name + " for " + time;
+}
+
+/// The host waits for nothing of the process, which may hang in what others have asked it for: it is sent an empty
+/// call, which waits for its turn as others do, and for whose answer nobody waits. The receiving lock is held. Past the
+/// counters, faults and recordings of calls of the program.
+void supervisor::check_idle(watched& one, std::int64_t now_ns) noexcept {
+  if (!host_.peers.is_ready(one.process)) return;
+  peer& to = host_.peers[one.process];
+  if (to.to == nullptr) return;
+  one.checked_ns = now_ns;
+  try {
+    msg::handler_entry& function = answering_function();
+    const std::uint32_t key = to.key_for(function, function.key() + 1, host_.self());
+    call_slot& slot = host_.calls.claim();
+    slot.decode = nullptr;
+    slot.function = nullptr;
+    slot.deadline_ns = 0;
+    slot.orphan = true;
+    slot.node.store(one.process, std::memory_order_relaxed);
+    {
+      const std::lock_guard sending(to.sending);
+      slot.position = to.to->sent();
+    }
+    const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
+    slot.state.store(slot_state::pending, std::memory_order_release);
+    slot.reply_due.store(true, std::memory_order_release);
+    one.check = id;
+    host_.replies.reply_with(to, frame_header::flagged_call(key, id, 0), {});
+  } catch (const call_error&) {      // of a release that does not have it; or a million calls are pending
+  } catch (const std::bad_alloc&) {  // the next one may have some
+  }
 }
 
 void supervisor::on_heartbeat(node_t process) noexcept {

@@ -228,6 +228,7 @@ std::optional<offload::respawned> supervisor::assign(node_t number, node_t proce
     watched& one = found->second;
     one.process = process;
     one.hang.restart();
+    one.check.reset();
     one.hung = false;
     fresh.epoch = ++one.epoch;
     if (!one.reasons.empty()) fresh.reason = one.reasons.back();

@@ -215,6 +215,9 @@ class engine final : public called_node,
   bool kill(const call_slot& slot);
   /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
   void end_hanging(node_t node, const std::string& why) noexcept;
+  /// What the process of a node executes and did last, in words, where this node can read its flight recorder; else
+  /// empty. The receiving lock is held. Throws std::bad_alloc.
+  [[nodiscard]] std::string activity_of(node_t node) const;
   /// For offload::on_event: something that is no call has missed its deadline. Any thread.
   void report_missed(node_t node, std::string_view what) noexcept {
     if (!reports.wanted()) return;
@@ -285,10 +288,10 @@ class engine final : public called_node,
   bool stop_group(const call_slot& future, offload::when_stopped how) noexcept;
   bool stop_repeated(const call_slot& future, offload::when_stopped how) noexcept;
   void send_stop(peer& to, std::uint32_t call) noexcept;
+  void kill_process_of(node_t node);
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
-  void kill_process_of(node_t node);
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept override;
   [[nodiscard]] bool has_deferred() const noexcept override { return calls_in.has_deferred(); }
   [[nodiscard]] bool has_runnable() const override { return calls_in.has_runnable(); }

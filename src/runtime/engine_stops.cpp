@@ -11,6 +11,7 @@
 
 #include "base/process_end.hpp"
 #include "core/deadline_errors.hpp"
+#include "core/last_events.hpp"
 #include "ham/offload/detail/reverse_calls.hpp"
 #include "ham/offload/stop.hpp"
 #include "runtime/engine.hpp"
@@ -173,6 +174,8 @@ void engine::end_hanging(node_t node, const std::string& why) noexcept {
   if (is_own_child(process) && ::kill(static_cast<pid_t>(process), SIGKILL) == 0) return;
   events.report_end(node, peer_end::connection_lost, why);
 }
+
+std::string engine::activity_of(node_t node) const { return last_events_of(node, transports_.recorded_by(node)).text; }
 
 /// The receiving lock is held.
 void engine::send_stop(peer& to, std::uint32_t call) noexcept {

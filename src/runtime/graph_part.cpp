@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/observed_execution.hpp"
+#include "ham/offload/supervise.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/graph_frame.hpp"
 #include "runtime/graph_messages.hpp"
@@ -358,6 +359,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
       case stage_kind::decision:
         stage.polls.poll([&] {
           if (was_aborted(*stage.in)) stage.in->give_up();
+          this_call::heartbeat();  // each iteration is a call of its own
         });
         if (!plan_.stages[stage.what->entry].targets.empty()) observed.end();  // sending may wait
         break;

@@ -42,6 +42,17 @@ TEST(last_events, of_a_node_that_had_nothing_to_do) {
   EXPECT_FALSE(detail::describe_last_events(all).busy);
 }
 
+TEST(last_events, are_not_those_by_which_the_supervisor_asks) {
+  recording all = of_threads({{7,
+                               {},
+                               {{recorded_kind::executed, 0, 2, 4, 1 * ms},
+                                {recorded_kind::executed, 0, 1, 3, 2 * ms},
+                                {recorded_kind::executed, 0, 2, 2, 3 * ms}}}});
+  all.names[2] = "ham::detail::answer_supervisor()";
+  EXPECT_EQ(detail::describe_last_events(all).text,
+            "it was executing nothing; before that it executed solve 2.0 ms ago");
+}
+
 TEST(last_events, name_functions_that_are_no_handlers) {
   base::recording of;
   of.named = {"square", "<lambda>\x1b"};

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "core/narrow_endpoint.hpp"
 #include "job/played.hpp"
 #include "job/supervisor.hpp"
 
@@ -35,6 +36,29 @@ class hanging_nodes : public testing::Test, protected process_starter {
     call_->state = slot_state::pending;
     call_->reply_due = true;
   }
+  /// Node 1 gets a connection; the calls that leave on it are answered at once, or never.
+  void connect(bool answers) {
+    end_.allowed = 1'000'000;
+    end_.on_commit = [this, answers] {
+      const frame_header head = frame_header::decode(end_.heads.back());
+      if (!head.is_call()) return;
+      ++checks_;
+      if (!answers) return;
+      EXPECT_EQ(host_->calls.take_reply(head.id(), 1), nullptr) << "somebody waits for it";
+    };
+    host_->locked([&] {
+      host_->peers[1].max_payload = end_.max_payload();
+      host_->peers[1].to = &end_;
+    });
+  }
+  [[nodiscard]] std::size_t pending_calls() {
+    std::size_t pending = 0;
+    host_->locked([&] {
+      host_->calls.for_each_slot(
+          [&](const call_slot& slot) { pending += slot.state.load() != slot_state::free ? 1 : 0; });
+    });
+    return pending;
+  }
   /// Whether the node was ended, which has no process that could be killed: its connection is.
   [[nodiscard]] bool is_ended() {
     bool lost = false;
@@ -54,6 +78,8 @@ class hanging_nodes : public testing::Test, protected process_starter {
   void end(node_t) noexcept override {}
   void announce_numbers() noexcept override {}
 
+  test::narrow_endpoint end_;
+  std::atomic<int> checks_{0};
   lone_node host_{0, 2};
   const engine_scope scope_{&*host_};
   call_slot* call_ = nullptr;
@@ -91,6 +117,44 @@ TEST_F(hanging_nodes, heartbeats_give_time) {
   }
   host_->poll_once();
   EXPECT_FALSE(is_ended());
+}
+
+TEST_F(hanging_nodes, are_ended_when_the_call_of_the_supervisor_has_no_answer) {
+  connect(false);
+  std::string reason;
+  host_->reports.use([&](const offload::event& what) {
+    if (what.kind == offload::event_kind::hang) reason = what.reason;
+  });
+  supervisor_.supervise(1, {.hang_after = 50ms});
+  EXPECT_TRUE(is_ended_soon());
+  EXPECT_EQ(checks_, 1) << "one at a time";
+  EXPECT_EQ(pending_calls(), 0U);
+  EXPECT_EQ(host_->peers[1].calls_sent.load(), 0U) << "it is none of the program's";
+  EXPECT_NE(reason.find("its main queue has begun no call for 0.05 s"), std::string::npos) << reason;
+}
+
+TEST_F(hanging_nodes, are_not_those_that_answer_the_supervisor) {
+  connect(true);
+  supervisor_.supervise(1, {.hang_after = 50ms});
+  for (int i = 0; i < 20'000 && checks_ < 5; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_GE(checks_, 5);
+  EXPECT_FALSE(is_ended());
+  EXPECT_EQ(pending_calls(), 0U);
+}
+
+TEST_F(hanging_nodes, are_not_asked_while_a_call_of_the_host_is_pending) {
+  connect(true);
+  call();
+  supervisor_.supervise(1, {.hang_after = 50ms});
+  EXPECT_TRUE(is_ended_soon());
+  EXPECT_EQ(checks_, 0);
+}
+
+TEST_F(hanging_nodes, are_not_asked_where_nobody_has_set_a_time) {
+  connect(true);
+  supervisor_.supervise(1, {});
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(checks_, 0);
 }
 
 TEST(seconds_of, are_short) {

@@ -2,6 +2,7 @@
 // link: ham::ham
 // timeout: 300
 // serial: no
+#include "ham/offload/graph.hpp"
 #include "supervised_node.hpp"
 
 #include <algorithm>
@@ -23,10 +24,33 @@ void work(int ms, bool beats) {
     std::this_thread::sleep_for(1ms);
   }
 }
+int hang_in_stage() {
+  hang();
+  return 0;
+}
+/// Calls node 1 from where it runs. How that has failed.
+std::string failure_of_hang() {
+  return message_of<node_failure>([] { offload::sync(1, fn<&hang>); });
+}
+void make_work(int ms) { offload::sync(1, fn<&work>, ms, true); }
+int count_slowly(int value) {
+  std::this_thread::sleep_for(10ms);
+  return value + 1;
+}
+bool is_500(int value) { return value == 500; }
+
+/// Without a call: node 1 has another process soon.
+bool is_replaced() {
+  for (const auto until = std::chrono::steady_clock::now() + 60s; std::chrono::steady_clock::now() < until;) {
+    if (offload::process_of(1) != 1) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
 
 TEST(supervised_hangs, a_node_that_hangs_is_ended_and_started_again) {
+  std::vector<event> seen;  // outlives the runtime, which may have some to tell at its end
   runtime rt(nodes("shm:2"));
-  std::vector<event> seen;
   offload::on_event([&](const event& what) { seen.push_back(what); });
   offload::supervise(1, {.hang_after = 2s});  // the next process must answer in that time
   testing::internal::CaptureStderr();
@@ -78,6 +102,60 @@ TEST(supervised_hangs, a_call_that_nobody_waits_for_hangs_too) {
   }
   EXPECT_NE(after, before);
   static_cast<void>(testing::internal::GetCapturedStderr());
+}
+
+TEST(supervised_hangs, a_process_that_hangs_in_a_call_of_another_node_is_ended) {
+  std::vector<event> seen;  // outlives the runtime, which may have some to tell at its end
+  runtime rt(nodes("shm:2"));
+  offload::on_event([&](const event& what) { seen.push_back(what); });
+  offload::supervise(1, {.hang_after = 2s});  // all that takes less may take longer on a busy machine
+  testing::internal::CaptureStderr();
+  auto failure = offload::async(2, fn<&failure_of_hang>);
+  ASSERT_TRUE(failure.wait_for(60s));
+  EXPECT_NE(failure.get(), "");
+  EXPECT_TRUE(is_replaced());
+  const std::string said = testing::internal::GetCapturedStderr();
+  const auto is_hang = [](const event& one) { return one.kind == event_kind::hang && one.node == 1; };
+  const auto told = std::find_if(seen.begin(), seen.end(), is_hang);
+  ASSERT_NE(told, seen.end());
+  EXPECT_NE(told->reason.find("has begun no call for 2 s; it was executing"), std::string::npos) << told->reason;
+  EXPECT_NE(told->reason.find("hang() for "), std::string::npos) << told->reason;
+  EXPECT_EQ(said.find("supervisor"), std::string::npos) << said;
+}
+
+TEST(supervised_hangs, a_process_that_hangs_in_a_ping_is_ended) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1, {.hang_after = 500ms});
+  testing::internal::CaptureStderr();
+  offload::ping(1, fn<&hang>);
+  EXPECT_TRUE(is_replaced());
+  static_cast<void>(testing::internal::GetCapturedStderr());
+}
+
+TEST(supervised_hangs, a_process_that_hangs_in_a_stage_of_a_graph_is_ended) {
+  runtime rt(nodes("shm:2"));
+  offload::graph g;
+  auto begun = g.call(2, fn<&my_pid>);
+  auto step = g.compile(g.call(1, fn<&hang_in_stage>).after(begun));
+  offload::supervise(1, {.hang_after = 500ms});
+  testing::internal::CaptureStderr();
+  auto replay = step();
+  ASSERT_TRUE(replay.wait_for(60s));
+  EXPECT_THROW(replay.get(), node_failure);
+  static_cast<void>(testing::internal::GetCapturedStderr());
+}
+
+TEST(supervised_hangs, a_process_that_works_for_others_is_not_ended) {
+  runtime rt(nodes("shm:2"));
+  offload::graph g;
+  auto counted = g.repeat(
+      0, [&](offload::graph_value<int> value) { return g.call(1, fn<&count_slowly>, value); }, fn<&is_500>);
+  auto step = g.compile(counted);
+  offload::supervise(1, {.hang_after = 2s});
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  offload::sync(2, fn<&make_work>, 5000);  // heartbeats
+  EXPECT_EQ(step().get(), 500);            // 5 s and more: each iteration is one
+  EXPECT_EQ(offload::sync(1, fn<&my_pid>), before);
 }
 
 TEST(supervised_hangs, a_process_that_hangs_while_it_is_prepared_has_one_reason) {
