@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <exception>
 
 #include "base/clock.hpp"
@@ -63,7 +64,13 @@ void acceptor::accept_some() {
   for (int i = 0; i < max_accepts; ++i) {
     base::unique_fd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
-      const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      const bool no_descriptors = errno == EMFILE || errno == ENFILE;
+      const bool exhausted = no_descriptors || errno == ENOBUFS || errno == ENOMEM;
+      if (exhausted && retry_ns_ == 0) {  // once, until there is what is missing
+        base::log("tcp", base::log_level::warning, "cannot accept connections at %s for now (%s)%s",
+                  local_address(listening_.get()).text().c_str(), std::strerror(errno),
+                  no_descriptors ? "; raise the limit of open files (ulimit -n)" : "");
+      }
       retry_ns_ = exhausted ? base::now_ns() + pause_ns : 0;
       base::change_watch(epoll_.get(), listening_.get(), exhausted ? 0U : EPOLLIN, nullptr);
       return;

@@ -27,6 +27,7 @@ std::string error_text(int error) { return std::generic_category().message(error
 
 base::unique_fd listen_at(const host_port& where, bool loopback_only) {
   std::string why;
+  bool no_descriptors = false;
   const auto candidates = resolve(where, true, why);
   const bool ipv6 = where.host.find(':') != std::string::npos;
   const std::string text = (ipv6 ? "[" + where.host + "]" : where.host) + ":" + where.port;
@@ -40,6 +41,7 @@ base::unique_fd listen_at(const host_port& where, bool loopback_only) {
   for (const socket_address& at : candidates) {
     base::unique_fd result(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!result) {
+      no_descriptors = errno == EMFILE || errno == ENFILE;
       why = error_text(errno);
       continue;
     }
@@ -47,7 +49,9 @@ base::unique_fd listen_at(const host_port& where, bool loopback_only) {
     if (::bind(result.get(), at.get(), at.size) == 0 && ::listen(result.get(), backlog) == 0) return result;
     why = error_text(errno);
   }
-  throw config_error("cannot listen at " + text + " (" + why + "); choose an address of this machine and a free port");
+  throw config_error("cannot listen at " + text + " (" + why + "); " +
+                     (no_descriptors ? "raise the limit of open files (ulimit -n)"
+                                     : "choose an address of this machine and a free port"));
 }
 
 base::unique_fd begin_connect(const socket_address& to, std::chrono::milliseconds timeout, std::string& why) {

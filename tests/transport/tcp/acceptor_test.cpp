@@ -1,7 +1,10 @@
 // Half-open connections: greeted in any number of pieces, dropped when they are late or too many.
 #include "transport/tcp/acceptor.hpp"
 
+#include <sys/resource.h>
+
 #include <new>
+#include <string>
 
 #include "base/clock.hpp"
 #include "transport/tcp/nodes.hpp"
@@ -151,6 +154,61 @@ TEST_F(acceptors, drop_who_cannot_be_taken_and_go_on) {
     return !greeted_.empty();
   }));
   EXPECT_EQ(greeted_.front(), 4);
+}
+
+/// While it lives, this process can open no more descriptors.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &usual_);
+    held_.emplace_back(::dup(STDERR_FILENO));
+    const rlimit few{static_cast<rlim_t>(held_.back().get() + 1), usual_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    for (;;) {
+      base::unique_fd one(::dup(STDERR_FILENO));
+      if (!one) break;
+      held_.push_back(std::move(one));
+    }
+  }
+  no_descriptors(const no_descriptors&) = delete;
+  no_descriptors& operator=(const no_descriptors&) = delete;
+  ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &usual_); }
+
+ private:
+  rlimit usual_{};
+  std::vector<base::unique_fd> held_;
+};
+
+TEST_F(acceptors, pause_for_want_of_descriptors_and_say_so_once) {
+  acceptor one(listen_at({"127.0.0.1", "0"}, true), nullptr, 20s);
+  const base::unique_fd first = connect(one);
+  send(first, greeting(3));
+  pollfd waiting{one.fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&waiting, 1, 20'000), 1);
+  testing::internal::CaptureStderr();
+  {
+    const no_descriptors want;
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(eventually([&] { return one.next_ns() == base::never_ns || base::now_ns() >= one.next_ns(); }));
+      turn(one);
+      EXPECT_NE(one.next_ns(), base::never_ns) << "it tries again";
+      EXPECT_EQ(::poll(&waiting, 1, 0), 0) << "who waits for it does not spin";
+    }
+    EXPECT_TRUE(greeted_.empty());
+    EXPECT_FALSE(is_closed(first)) << "the kernel keeps it";
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("cannot accept connections at 127.0.0.1:"), std::string::npos) << said;
+  EXPECT_NE(said.find("Too many open files"), std::string::npos) << said;
+  EXPECT_NE(said.find("ulimit -n"), std::string::npos) << said;
+  EXPECT_EQ(said.find("cannot accept", said.find("cannot accept") + 1), std::string::npos) << said;
+  EXPECT_TRUE(eventually([&] {
+    turn(one);
+    return !greeted_.empty();
+  }));
+  EXPECT_EQ(one.next_ns(), base::never_ns);
+  const base::unique_fd next = connect(one);
+  EXPECT_EQ(::poll(&waiting, 1, 20'000), 1) << "it listens again";
 }
 
 }  // namespace

@@ -1,0 +1,174 @@
+// Want of descriptors over tcp: on the host, in a program that waits for hosts, and in its acceptor. A job works, or
+// says what is missing and what to do; who waits for hosts serves them again when there are descriptors.
+// link: ham::ham
+// timeout: 300
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <sstream>
+
+#include "base/unique_fd.hpp"
+#include "tcp_server.hpp"
+
+using namespace ham;
+using namespace ham::test;
+
+namespace {
+
+int echo(int value) { return value; }
+std::size_t length(const std::vector<double>& of) { return of.size(); }
+
+/// A host with two targets of the program that waits at TEST_NODES. 7: nothing was missing. What is missing ends it
+/// with an error, which it prints. TEST_CALLS: without transfers, which wait until the target accepts a connection for
+/// them.
+int a_tcp_job() {
+  try {
+    const std::string target = std::getenv("TEST_NODES");
+    const runtime job(nodes(target + "," + target));
+    const std::vector<double> numbers(1 << 17, 3);
+    if (std::getenv("TEST_CALLS") == nullptr) {
+      const auto there = offload::allocate<double>(1, numbers.size());
+      offload::put_sync(numbers.data(), there, numbers.size());
+      std::vector<double> back(numbers.size());
+      offload::get_sync(there, back.data(), back.size());
+      if (back != numbers) return 2;
+    }
+    if (offload::sync(1, fn<&length>, numbers) != numbers.size()) return 1;
+    const auto ask = [](node_t other) { return offload::sync(other, fn<&echo>, 4); };
+    if (offload::sync(1, ask, node_t{2}) != 4) return 4;
+    return offload::sync(offload::add_node(target), fn<&echo>, 5) == 5 ? 7 : 5;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "the job: %s\n", problem.what());
+    return 8;
+  }
+}
+const scenario host("a_tcp_job", a_tcp_job);
+
+const std::string no_key = "HAM_TCP_SECURITY=off";
+
+struct outcome {
+  int status = -1;  ///< exit status; -1: killed
+  std::string said;
+};
+/// `variable`: more of its environment.
+outcome run_job(const server& target, const std::string& variable = "TEST_NOTHING=") {
+  host_process job("a_tcp_job", {no_key, "TEST_NODES=" + target.nodes(), variable});
+  outcome result;
+  result.said = job.rest();
+  const int status = job.wait();
+  if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+  return result;
+}
+
+bool says_what_is_missing(const std::string& text) {
+  return text.find("ulimit -n") != std::string::npos || text.find("open files") != std::string::npos;
+}
+
+/// The time that the processes of a group have computed, in ticks of the clock.
+long computed(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  std::istringstream rest(text.substr(text.rfind(')') + 2));
+  std::string word;
+  long ticks = 0;
+  for (int field = 3; rest >> word && field <= 15; ++field) ticks += field >= 14 ? std::stol(word) : 0;
+  return ticks;
+}
+std::size_t descriptors_of(pid_t pid) {
+  std::error_code failed;
+  std::filesystem::directory_iterator all("/proc/" + std::to_string(pid) + "/fd", failed);
+  return failed ? 0 : static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+/// The child of the waiting program that waits for the next host.
+pid_t child_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
+  pid_t child = -1;
+  file >> child;
+  return child;
+}
+
+base::unique_fd silent_connection(const std::string& address) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  base::unique_fd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(made.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) made.reset();
+  return made;
+}
+
+TEST(want_over_tcp, of_descriptors_on_the_host) {
+  if (sanitized()) GTEST_SKIP() << "sanitizers find out by a pipe whether memory can be read";
+  const server target("", 100);
+  bool worked = false;
+  for (const char* const files : {"3", "5", "7", "9", "11", "13", "15", "18", "22", "26", "30", "40", "64"}) {
+    const outcome job = run_job(target, "TEST_FILES=" + std::string(files));
+    EXPECT_TRUE(job.status == 7 || (job.status == 8 && says_what_is_missing(job.said)))
+        << "ulimit -n " << files << ": " << job.status << " " << job.said;
+    worked = job.status == 7;
+    if (worked) break;
+  }
+  EXPECT_TRUE(worked);
+  const outcome job = run_job(target);
+  EXPECT_EQ(job.status, 7) << "the target goes on: " << job.said;
+}
+
+/// The processes of the jobs have the limit of the program that waits. Either side says it.
+TEST(want_over_tcp, of_descriptors_on_targets) {
+  if (sanitized()) GTEST_SKIP() << "sanitizers find out by a pipe whether memory can be read";
+  bool worked = false;
+  for (const char* const files :
+       {"12", "14", "16", "18", "19", "20", "21", "22", "23", "24", "26", "28", "32", "40", "64"}) {
+    server target("", 100, "127.0.0.1:0", {"TEST_FILES=" + std::string(files)});
+    const outcome job = run_job(target, "TEST_CALLS=1");
+    ::kill(target.pid(), SIGTERM);
+    const std::string target_said = target.process().rest();
+    EXPECT_TRUE(job.status == 7 || (job.status == 8 && says_what_is_missing(job.said + target_said)))
+        << "ulimit -n " << files << ": " << job.status << " " << job.said << "; the target: " << target_said;
+    worked = job.status == 7;
+    if (worked) break;
+  }
+  EXPECT_TRUE(worked);
+}
+
+TEST(want_over_tcp, of_descriptors_in_accept_ends_when_there_are_some) {
+  constexpr std::size_t files = 40;
+  server target("", 100, "127.0.0.1:0", {"TEST_FILES=" + std::to_string(files)});
+  pid_t waiting = -1;
+  ASSERT_TRUE(eventually([&] { return (waiting = child_of(target.pid())) > 0; }));
+  std::vector<base::unique_fd> silent;
+  for (std::size_t i = 0; i < files; ++i) {
+    silent.push_back(silent_connection(target.address()));
+    ASSERT_TRUE(silent.back());
+  }
+  ASSERT_TRUE(eventually([&] { return descriptors_of(waiting) >= files; })) << "it accepts as many as it can";
+  const std::string said = target.process().line();
+  EXPECT_NE(said.find("cannot accept connections"), std::string::npos) << said;
+  EXPECT_TRUE(says_what_is_missing(said)) << said;
+
+  // Who spins computes all the time; half of it is far more than what an attempt now and then takes.
+  constexpr auto observed = 400ms;
+  const long before = computed(waiting);
+  std::this_thread::sleep_for(observed);
+  const double used = static_cast<double>(computed(waiting) - before) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  EXPECT_LT(used, std::chrono::duration<double>(observed).count() / 2) << "it spins";
+
+  silent.clear();
+  const outcome job = run_job(target);
+  EXPECT_EQ(job.status, 7) << job.said;
+  EXPECT_TRUE(alive(target.pid()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (const char* const files = std::getenv("TEST_FILES")) {
+    const auto count = static_cast<rlim_t>(std::atoi(files));
+    const rlimit both{count, count};
+    if (::setrlimit(RLIMIT_NOFILE, &both) != 0) return 125;
+    ::alarm(90);  // who hangs is ended
+  }
+  return run(argc, argv);
+}
