@@ -44,6 +44,9 @@ FOUND = {
     "early-end": (("--verbs=sync",), "it ended without a word"),
     "crash": (("--verbs=sync",), "it ended with status -6"),
     "left-behind": (("--verbs=sync",), r"process \d+ is left: /bin/sleep 120"),
+    "lost-event": (("--verbs=sync",), r"node \d+ was (killed|removed in order), and is said to be lost 0 times"),
+    "no-heartbeat": (("--verbs=hangs",), r"a node is lost though it gives signs of life: node \d+ failed"),
+    "kept-stop": (("--verbs=shields",), r"shields, .*: a shield lets a stop or a deadline through"),
     "uncounted": (("--count=1000",), "1000 calls were made and 0 have run"),
 }
 # What else is said of some.

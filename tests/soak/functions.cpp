@@ -8,10 +8,12 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "ham/offload/group.hpp"
+#include "ham/offload/supervise.hpp"
 #include "soak/plants.hpp"
 
 namespace soak {
@@ -134,6 +136,33 @@ bool until_both_are_stopped(stamp call, stamp inner, node_t other) {
   } catch (const operation_cancelled&) {
     return true;
   }
+}
+
+std::uint64_t shielded(stamp call, stamp inner, node_t other, std::uint64_t number) {
+  static_cast<void>(until_stopped(call, number));
+  std::optional<this_call::shield> behind;
+  if (!planted(plant::kept_stop)) behind.emplace();
+  const bool lets_through =
+      this_call::stop_token().stop_possible() || this_call::deadline() != std::chrono::steady_clock::time_point::max();
+  return lets_through ? 0 : offload::sync(other, fn<&work>, inner, number);
+}
+
+bool has_time(stamp call, std::uint64_t seconds) {
+  record(call);
+  const auto until = this_call::deadline();
+  const auto now = std::chrono::steady_clock::now();
+  if (seconds == 0) return until == std::chrono::steady_clock::time_point::max();
+  return until > now && until - now < std::chrono::seconds(seconds + 1);
+}
+
+std::uint64_t beating(stamp call, std::uint64_t milliseconds, std::uint64_t number) {
+  record(call);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  while (std::chrono::steady_clock::now() < until) {
+    if (!planted(plant::no_heartbeat)) this_call::heartbeat();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return mixed(number);
 }
 
 std::uint64_t stops_that_never_came() { return never_stopped.load(); }

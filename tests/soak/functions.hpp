@@ -56,6 +56,13 @@ void trim();
 [[nodiscard]] std::uint64_t until_stopped(stamp call, std::uint64_t number);
 /// The same by a call of its own to another node, which is stopped with this one: true if it was, or was stopped first.
 [[nodiscard]] bool until_both_are_stopped(stamp call, stamp inner, node_t other);
+/// Waits for its stop; a call that it makes behind a shield then is not stopped with it. 0: the shield lets one
+/// through.
+[[nodiscard]] std::uint64_t shielded(stamp call, stamp inner, node_t other, std::uint64_t number);
+/// Whether its caller waits for at most so many seconds more, and for some time; 0: whether it waits for ever.
+[[nodiscard]] bool has_time(stamp call, std::uint64_t seconds);
+/// Gives signs of life for so long.
+[[nodiscard]] std::uint64_t beating(stamp call, std::uint64_t milliseconds, std::uint64_t number);
 /// How often until_stopped() has waited in vain on this node.
 [[nodiscard]] std::uint64_t stops_that_never_came();
 /// Until its process is killed.

@@ -18,6 +18,7 @@
 
 #include "base/clock.hpp"
 #include "soak/flood.hpp"
+#include "soak/node_events.hpp"
 #include "soak/plants.hpp"
 #include "soak/samples.hpp"
 #include "soak/watchdog.hpp"
@@ -84,9 +85,15 @@ class run {
  public:
   explicit run(const options& how)
       : how_(how), seats_(how.spare, how.spare.empty() ? 0 : how.spares), random_(mixed(how.seed)) {
-    if (!how.spare.empty()) supervised_ = std::make_unique<supervised_target>(how.spare);
+    constexpr double seconds_between_hangs = 30;
+    if (!how.spare.empty()) {
+      supervised_ = std::make_unique<supervised_target>(how.spare);
+      hanging_ = std::make_unique<supervised_target>(how.spare, hang_limit);
+      hanging_->set_pace(seconds_between_hangs);
+    }
     for (std::size_t i = 0; i < how.threads; ++i)
-      workers_.push_back(std::make_unique<worker>(i, mixed(how.seed * 1000 + i), seats_, supervised_.get()));
+      workers_.push_back(
+          std::make_unique<worker>(i, mixed(how.seed * 1000 + i), seats_, supervised_.get(), hanging_.get()));
     for (const auto& one : workers_)
       if (!one->choose(how.verbs)) throw std::runtime_error("--verbs has no verb, or an unknown one: " + how.verbs);
   }
@@ -174,12 +181,14 @@ class run {
       std::this_thread::sleep_for(1200ms);
       std::vector<node_t> all{0};
       for (std::size_t seat = 0; seat < seats_.size(); ++seat) all.push_back(seats_.at(seat));
-      if (supervised_ != nullptr) all.push_back(supervised_->number());
+      for (const auto* one : {supervised_.get(), hanging_.get()})
+        if (one != nullptr) all.push_back(one->number());
       for (const node_t node : all) {
         offload::sync(node, fn<&trim>);
         if (const std::uint64_t never = offload::sync(node, fn<&stops_that_never_came>); never != 0)
           report("node " + std::to_string(node) + ": " + std::to_string(never) + " calls were never told to stop");
       }
+      events_.check(seats_);
     } catch (const std::exception& why) {
       report(std::string("a target that was left alone does not answer: ") + why.what());
     }
@@ -193,7 +202,8 @@ class run {
         "\"calls\":" + std::to_string(calls) + ",\"seconds\":" + std::to_string(seconds()) +
         ",\"kills\":" + std::to_string(seats_.kills()) + ",\"removals\":" + std::to_string(seats_.removals()) +
         ",\"spawned\":" + std::to_string(seats_.spawned()) +
-        ",\"restarts\":" + std::to_string(supervised_ == nullptr ? 0 : supervised_->deaths()) + ",\"verbs\":[";
+        ",\"restarts\":" + std::to_string(supervised_ == nullptr ? 0 : supervised_->deaths() + hanging_->deaths()) +
+        ",\"verbs\":[";
     for (std::size_t i = 0; i < workers_.size(); ++i)
       text += (i == 0 ? "{" : ",{") + workers_[i]->verbs_as_json() + "}";
     return text + "]";
@@ -217,7 +227,8 @@ class run {
 
   const options how_;
   seats seats_;
-  std::unique_ptr<supervised_target> supervised_;
+  const node_events events_;
+  std::unique_ptr<supervised_target> supervised_, hanging_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<worker>> workers_;
   watchdog* dog_ = nullptr;

@@ -1,9 +1,15 @@
 // Calls behind transfers; transfers of ranges and of parts of matrices.
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <span>
+#include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "ham/offload/pinned.hpp"
+#include "ham/offload/stop.hpp"
 #include "soak/verbs.hpp"
 
 namespace soak {
@@ -82,6 +88,80 @@ void span_verb(worker& self) {
   offload::get(there, back).get();
   self.count_calls(5);
   if (back != wanted) self.wrong(node, "a part of a buffer was put to another place");
+}
+
+/// From and to memory of this process that devices could read by themselves.
+void pinned_verb(worker& self) {
+  const node_t node = self.any_node();
+  const bytes sent = pattern(self.random(), any_size(self));
+  offload::pinned<std::uint8_t> here(sent.size());
+  std::copy(sent.begin(), sent.end(), here.begin());
+  const offload::buffer<std::uint8_t> there(node, sent.size());
+  offload::put(here, there).get();
+  const stamp call = self.claim();
+  self.take(offload::async(node, fn<&checksum_of>, call, const_bytes(there.ptr()), sent.size()), call, node,
+            checksum(sent.data(), sent.size()));
+  std::fill(here.begin(), here.end(), std::uint8_t{0});
+  offload::get(there, here).get();
+  self.count_calls(4);
+  if (!std::equal(sent.begin(), sent.end(), here.begin()))
+    self.wrong(node, "get brings back to pinned memory what was not put");
+}
+
+namespace {
+
+/// Whether the transfer was made; nothing: parts of it, or all, or none.
+std::optional<bool> take_transfer(const std::function<void()>& transfer) {
+  try {
+    transfer();
+    return true;
+  } catch (const operation_cancelled& why) {
+    return why.outcome() == call_outcome::not_run ? std::optional(false) : std::nullopt;
+  }
+}
+
+}  // namespace
+
+/// Transfers whose token is stopped before, while they are under way, or never: made, or without an effect.
+void stopped_transfer_verb(worker& self) {
+  const node_t node = self.any_node();
+  const bytes before = pattern(self.random(), any_size(self));
+  const bytes sent = pattern(self.random(), before.size());
+  std::stop_source source;
+  const std::uint64_t when = self.below(3);
+  if (when == 0) source.request_stop();
+  const auto to = offload::stoppable(node, source.get_token());
+  const auto judge = [&](const char* what, const std::function<void()>& transfer) {
+    const std::optional<bool> made = take_transfer(transfer);
+    self.count_calls(1);
+    if (when == 0 && made != false)
+      self.wrong(node, std::string(what) + " was made though its token was stopped before");
+    if (when == 2 && made != true)
+      self.wrong(node, std::string(what) + " was stopped though nobody has stopped its token");
+    return made;
+  };
+  const auto wait = [&](offload::future<void> transfer) {
+    if (when == 1) source.request_stop();
+    transfer.get();
+  };
+  static_cast<void>(judge("an allocation", [&] { offload::free(offload::allocate<std::uint8_t>(to, sent.size())); }));
+  const offload::buffer<std::uint8_t> there(node, sent.size());
+  const offload::buffer<std::uint8_t> beside(node, sent.size());
+  offload::put(before, there).get();
+  offload::put(before, beside).get();
+  const auto put = judge("put", [&] { wait(offload::put(to, sent.data(), there.ptr(), sent.size())); });
+  const auto copied = judge("copy", [&] { wait(offload::copy(to, there.ptr(), beside.ptr(), sent.size())); });
+  bytes back(sent.size());
+  const auto got = judge("get", [&] { wait(offload::get(to, there.ptr(), back.data(), back.size())); });
+  const bytes& wanted = put == true ? sent : before;
+  if (put && got && back != (*got ? wanted : bytes(back.size())))
+    self.wrong(node, "a stopped transfer has left other bytes than it should");
+  offload::get(there, back).get();
+  if (put && back != wanted) self.wrong(node, "put with a token has left other bytes than it should");
+  offload::get(beside, back).get();
+  if (put && copied && back != (*copied ? wanted : before))
+    self.wrong(node, "copy with a token has left other bytes than it should");
+  self.count_calls(8);
 }
 
 void matrix_verb(worker& self) {

@@ -38,6 +38,9 @@ constexpr const char* names[] = {"",
                                  "left-behind",
                                  "early-end",
                                  "crash",
+                                 "lost-event",
+                                 "no-heartbeat",
+                                 "kept-stop",
                                  "uncounted"};
 static_assert(std::size(names) == static_cast<std::size_t>(plant::uncounted) + 1);
 

@@ -30,6 +30,9 @@ enum class plant : std::uint8_t {
   left_behind,          ///< a process and a name of shared memory are left
   early_end,            ///< the program ends in the middle of a run
   crash,                ///< it is killed there
+  lost_event,           ///< the handler of events does not hear that a node is lost
+  no_heartbeat,         ///< a long function gives no signs of life
+  kept_stop,            ///< a shield does not keep a stop away
   uncounted             ///< a small call of the fast run is not counted
 };
 

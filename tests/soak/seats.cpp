@@ -26,6 +26,7 @@ seats::seats(std::string spare, std::size_t spares)
   for (std::size_t seat = 0; seat < size(); ++seat) {
     const auto node = static_cast<node_t>(seat + 1);
     sitting_[seat] = node;
+    ever_.push_back(node);
     pids_.push_back(offload::get_node_descriptor(node).pid());
   }
 }
@@ -41,6 +42,16 @@ bool seats::given_up(node_t node) const {
   return given_up_.contains(node);
 }
 
+std::map<node_t, ending> seats::ended() const {
+  const std::lock_guard guard(mutex_);
+  return given_up_;
+}
+
+std::vector<node_t> seats::ever() const {
+  const std::lock_guard guard(mutex_);
+  return ever_;
+}
+
 std::int64_t seats::pid(std::size_t seat) const {
   const std::lock_guard guard(mutex_);
   return pids_[seat];
@@ -49,7 +60,7 @@ std::int64_t seats::pid(std::size_t seat) const {
 void seats::end(std::size_t seat, node_t node, bool kill) {
   {
     const std::lock_guard guard(mutex_);
-    if (!kill || !planted(plant::unannounced_kill)) given_up_.insert(node);
+    if (!kill || !planted(plant::unannounced_kill)) given_up_.emplace(node, kill ? ending::killed : ending::removed);
   }
   if (!kill) {
     ++removals_;
@@ -81,6 +92,7 @@ bool seats::replace_one(std::mt19937_64& random) {
   const std::int64_t pid = offload::get_node_descriptor(after).pid();
   const std::lock_guard guard(mutex_);
   pids_[seat] = pid;
+  ever_.push_back(after);
   sitting_[seat].store(after);
   return true;
 }

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +16,12 @@
 namespace soak {
 
 using ham::node_t;
+
+/// How a target was made to end.
+enum class ending : std::uint8_t { killed, removed };
+[[nodiscard]] constexpr const char* text_of(ending how) noexcept {
+  return how == ending::killed ? "killed" : "removed in order";
+}
 
 class seats {
  public:
@@ -27,6 +33,12 @@ class seats {
   [[nodiscard]] node_t at(std::size_t seat) const noexcept { return sitting_[seat].load(); }
   /// Whether the node was made to fail, now or earlier: what then fails is nobody's fault.
   [[nodiscard]] bool given_up(node_t node) const;
+  /// All those, with how they have ended.
+  [[nodiscard]] std::map<node_t, ending> ended() const;
+  /// All nodes that have sat here.
+  [[nodiscard]] std::vector<node_t> ever() const;
+  /// Whether it has come in the place of another one.
+  [[nodiscard]] bool was_added(node_t node) const noexcept { return static_cast<std::size_t>(node) > size(); }
 
   /// Kills a target, or removes it in order, and puts a new one in its place. False: there is none that may go.
   bool replace_one(std::mt19937_64& random);
@@ -45,8 +57,9 @@ class seats {
   const std::string spare_;
   const std::size_t fixed_;  ///< seats in front, whose nodes stay
   std::vector<std::atomic<node_t>> sitting_;
-  mutable std::mutex mutex_;  ///< guards the next two
-  std::set<node_t> given_up_;
+  mutable std::mutex mutex_;  ///< guards the next three
+  std::map<node_t, ending> given_up_;
+  std::vector<node_t> ever_;
   std::vector<std::int64_t> pids_;
   std::atomic<std::uint64_t> kills_{0}, removals_{0}, spawned_{0};
 };

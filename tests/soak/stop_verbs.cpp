@@ -40,6 +40,14 @@ void take_stopped(worker& self, offload::future<std::uint64_t> result, stamp mad
   }
 }
 
+/// Of two nodes, one of which has called the other, when either has been removed in order: it says of the other that
+/// the job has ended.
+bool may_be_of_removed(worker& self, node_t outer, node_t inner, const node_failure& why) {
+  const bool of_removed =
+      why.node() == 0 || std::string_view(why.what()).find("the job has ended") != std::string::npos;
+  return of_removed && (self.gone(outer) || self.gone(inner));
+}
+
 }  // namespace
 
 /// Each polls until it is told; those behind it wait in the queue.
@@ -122,11 +130,43 @@ void token_verb(worker& self) {
   } catch (const operation_cancelled& why) {
     if (why.outcome() == call_outcome::not_run) self.expect(made, runs::never);
   } catch (const node_failure& why) {
-    // Of either: a node that is removed in order says of the other that the job has ended.
-    const bool of_removed =
-        why.node() == 0 || std::string_view(why.what()).find("the job has ended") != std::string::npos;
-    if (!of_removed || (!self.gone(outer) && !self.gone(inner))) self.lost(made, outer, why);
+    if (!may_be_of_removed(self, outer, inner, why)) self.lost(made, outer, why);
   }
+}
+
+/// What a function calls behind a shield, after it was stopped, is not stopped with it.
+void shield_verb(worker& self) {
+  const node_t node = self.any_node();
+  const node_t other = node == self.node_at(0) ? 0 : self.node_at(0);
+  const stamp made = self.claim();
+  const stamp below = self.claim();
+  const std::uint64_t number = self.random();
+  auto result = async(stoppable(node), fn<&shielded>, made, below, other, number);
+  wait_a_little(self);
+  result.request_stop();
+  try {
+    const std::uint64_t value = result.get();
+    self.expect(made, runs::once);
+    self.expect(below, runs::once);
+    if (value != mixed(number)) self.wrong(node, "a shield lets a stop or a deadline through");
+  } catch (const operation_cancelled& why) {
+    self.expect(below, runs::never);
+    if (why.outcome() == call_outcome::not_run)
+      self.expect(made, runs::never);
+    else
+      self.wrong(node, std::string("a call behind a shield was stopped: ") + why.what());
+  } catch (const node_failure& why) {
+    if (!may_be_of_removed(self, node, other, why)) self.lost(made, node, why);
+  }
+}
+
+/// Functions see until when their caller waits.
+void time_verb(worker& self) {
+  constexpr std::uint64_t seconds = 50;
+  const node_t node = self.any_node();
+  const stamp made[] = {self.claim(), self.claim()};
+  self.take(async(node, fn<&has_time>, made[0], std::uint64_t{0}), made[0], node, true);
+  self.take(async(within(node, std::chrono::seconds(seconds)), fn<&has_time>, made[1], seconds), made[1], node, true);
 }
 
 /// The deadline tells the functions: that they have seen it shows in stops_that_never_came().

@@ -20,11 +20,14 @@ constexpr auto planted_restart_limit = 100ms;
 
 }  // namespace
 
-supervised_target::supervised_target(const std::string& kind) : number_(offload::add_node(kind)) {
-  offload::supervise(number_, {.max_restarts = 1'000'000, .within = 1s, .on_respawn = [this](const auto& fresh) {
-                                 offload::sync(fresh.node, fn<&prepare>, fresh.epoch);
-                                 epoch_.store(fresh.epoch);
-                               }});
+supervised_target::supervised_target(const std::string& kind, std::chrono::nanoseconds hang_after)
+    : number_(offload::add_node(kind)) {
+  offload::supervise(
+      number_,
+      {.max_restarts = 1'000'000, .within = 1s, .hang_after = hang_after, .on_respawn = [this](const auto& fresh) {
+         offload::sync(fresh.node, fn<&prepare>, fresh.epoch);
+         epoch_.store(fresh.epoch);
+       }});
 }
 
 bool supervised_target::death_is_due() {

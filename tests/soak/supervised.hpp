@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -13,10 +14,13 @@ namespace soak {
 
 using ham::node_t;
 
+/// Longer than calls to a target take that is ended when it hangs, on a busy machine, too.
+inline constexpr std::chrono::milliseconds hang_limit{3000};
+
 class supervised_target {
  public:
-  /// Adds it to the job, written as in HAM_NODES.
-  explicit supervised_target(const std::string& kind);
+  /// Adds it to the job, written as in HAM_NODES. `hang_after`: see ham::offload::supervision.
+  explicit supervised_target(const std::string& kind, std::chrono::nanoseconds hang_after = {});
 
   [[nodiscard]] node_t number() const noexcept { return number_; }
 

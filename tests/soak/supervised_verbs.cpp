@@ -173,4 +173,30 @@ void kill_call_verb(worker& self) {
   });
 }
 
+/// A function that gives signs of life may take longer than the limit of its node; one that gives none is ended.
+void hang_verb(worker& self) {
+  supervised_target* const target = self.hanging();
+  if (target == nullptr || !target->death_is_due()) return;
+  self.on_node(target->number());
+  const std::uint64_t mark = target->mark();
+  const stamp beats = self.claim();
+  const std::uint64_t number = self.random();
+  const auto longer = static_cast<std::uint64_t>(hang_limit.count() * 4 / 3);
+  try {
+    const std::uint64_t value = offload::sync(target->number(), fn<&beating>, beats, longer, number);
+    self.expect(beats, runs::once);
+    if (value != mixed(number)) report("the result of a long function is wrong");
+  } catch (const node_failure& why) {
+    if (!target->may_fail(mark)) report(std::string("a node is lost though it gives signs of life: ") + why.what());
+    return;
+  }
+  target->replace_process([&] {
+    try {
+      offload::sync(target->number(), fn<&endless>, self.claim());
+      report("a call that never ends has ended");
+    } catch (const node_failure&) {  // it was ended: nobody else does that
+    }
+  });
+}
+
 }  // namespace soak

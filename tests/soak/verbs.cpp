@@ -365,8 +365,12 @@ const worker::verb_entry* worker::verbs(std::size_t& count) {
       {"stops", &stop_verb},
       {"stop tokens", &token_verb},
       {"late stops", &late_stop_verb},
+      {"shields", &shield_verb},
+      {"time left", &time_verb},
       {"put, then call", &then_call_verb},
       {"copy, then call", &copy_then_call_verb},
+      {"pinned memory", &pinned_verb},
+      {"stopped transfers", &stopped_transfer_verb},
       {"spans", &span_verb},
       {"matrices", &matrix_verb},
       {"pools", &pool_verb},
@@ -383,6 +387,7 @@ const worker::verb_entry* worker::verbs(std::size_t& count) {
       {"retries", &retry_verb},
       {"old handles", &old_handle_verb},
       {"kill_call", &kill_call_verb},
+      {"hangs", &hang_verb},
   };
   count = std::size(all);
   static_assert(std::size(all) <= max_verbs);

@@ -11,6 +11,8 @@ namespace soak {
 // ---- stop_verbs.cpp
 void stop_verb(worker& self);
 void token_verb(worker& self);
+void shield_verb(worker& self);
+void time_verb(worker& self);
 void late_stop_verb(worker& self);
 
 // ---- future_verbs.cpp
@@ -31,6 +33,8 @@ void take_copy(worker& self, offload::future<std::uint64_t> sum, stamp call, nod
 void then_call_verb(worker& self);
 void copy_then_call_verb(worker& self);
 void span_verb(worker& self);
+void pinned_verb(worker& self);
+void stopped_transfer_verb(worker& self);
 void matrix_verb(worker& self);
 
 // ---- shared_verbs.cpp
@@ -54,6 +58,7 @@ void supervised_verb(worker& self);
 void retry_verb(worker& self);
 void old_handle_verb(worker& self);
 void kill_call_verb(worker& self);
+void hang_verb(worker& self);
 /// A call to the supervised number: `get` gives its result, or throws what became of it.
 void take_supervised(worker& self, stamp made, std::uint64_t mark, std::uint64_t wanted,
                      const std::function<std::uint64_t()>& get);

@@ -22,9 +22,9 @@ extern std::atomic<std::size_t> leaked_bytes;
 
 class worker {
  public:
-  /// `supervised`: nullptr if there is none.
-  worker(std::size_t number, std::uint64_t seed, seats& of, supervised_target* supervised)
-      : number_(number), ledger_(number), random_(seed), seats_(of), supervised_(supervised) {}
+  /// `supervised`, and `hanging`, which may not take long for a call: nullptr if there is none.
+  worker(std::size_t number, std::uint64_t seed, seats& of, supervised_target* supervised, supervised_target* hanging)
+      : number_(number), ledger_(number), random_(seed), seats_(of), supervised_(supervised), hanging_(hanging) {}
 
   /// Of all verbs, those with one of these names, divided by '+'. Empty: all. False: there is none of them.
   [[nodiscard]] bool choose(const std::string& names);
@@ -68,6 +68,7 @@ class worker {
     return all;
   }
   [[nodiscard]] supervised_target* supervised() const noexcept { return supervised_; }
+  [[nodiscard]] supervised_target* hanging() const noexcept { return hanging_; }
   /// One that may be replaced, and is a process that this one has started; -1: there is none.
   [[nodiscard]] node_t any_started_here() {
     const std::vector<std::size_t> seats = seats_.started_here();
@@ -110,6 +111,7 @@ class worker {
   std::mt19937_64 random_;
   seats& seats_;
   supervised_target* const supervised_;
+  supervised_target* const hanging_;
   std::vector<std::size_t> chosen_;  ///< empty: all
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<const char*> verb_{nullptr};
