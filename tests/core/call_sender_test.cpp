@@ -233,6 +233,43 @@ TEST_F(faulty_sender, rules_that_do_not_strike_change_nothing) {
   EXPECT_EQ(last().fault, 0);
 }
 
+class counting_endpoint : public test::narrow_endpoint {
+ public:
+  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
+    ++attempts;
+    return narrow_endpoint::reserve(size);
+  }
+  int attempts = 0;
+};
+
+/// A call that finds no room asks for it once on the usual path, and once more on the general one. Who asks
+/// the rules has left its node in the call.
+TEST_F(faulty_sender, without_rules_for_calls_a_call_takes_the_usual_path_and_asks_no_rule) {
+  struct path {
+    int attempts;
+    bool asked;
+  };
+  const auto path_of = [this](detail::call_sender& sender) {
+    counting_endpoint full;
+    connect(full);
+    call_room out;
+    EXPECT_FALSE(sender.begin(destination(other), function(), 8, &decode_nothing, when_full::refuse, out));
+    connect(to_);
+    return path{full.attempts, out.to != nullptr};
+  };
+  const path off = path_of(sender_);
+  EXPECT_EQ(off.attempts, 2);
+  EXPECT_FALSE(off.asked);
+  rules("*:connect:1");
+  const path of_others = path_of(*faulty_);
+  EXPECT_EQ(of_others.attempts, 2);
+  EXPECT_FALSE(of_others.asked);
+  rules("*:request:0");
+  const path on = path_of(*faulty_);
+  EXPECT_EQ(on.attempts, 1);
+  EXPECT_TRUE(on.asked);
+}
+
 TEST_F(faulty_sender, a_call_decides_once_however_long_it_waits_for_room) {
   rules("*:request:0.5:1");
   std::vector<bool> decisions, again;
