@@ -65,7 +65,7 @@ bool says_what_is_missing(const std::string& text) {
   return text.find("ulimit -n") != std::string::npos || text.find("open files") != std::string::npos;
 }
 
-/// The time that the processes of a group have computed, in ticks of the clock.
+/// The time that a process has computed, in ticks of the clock.
 long computed(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -148,12 +148,12 @@ TEST(want_over_tcp, of_descriptors_in_accept_ends_when_there_are_some) {
   EXPECT_NE(said.find("cannot accept connections"), std::string::npos) << said;
   EXPECT_TRUE(says_what_is_missing(said)) << said;
 
-  // Who spins computes all the time; half of it is far more than what an attempt now and then takes.
-  constexpr auto observed = 400ms;
+  // Who spins computes all the time that it gets; a tenth is far more than what an attempt now and then takes.
+  constexpr auto observed = 1s;
   const long before = computed(waiting);
   std::this_thread::sleep_for(observed);
   const double used = static_cast<double>(computed(waiting) - before) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  EXPECT_LT(used, std::chrono::duration<double>(observed).count() / 2) << "it spins";
+  EXPECT_LT(used, std::chrono::duration<double>(observed).count() / 10) << "it spins";
 
   silent.clear();
   const outcome job = run_job(target);
