@@ -181,7 +181,7 @@ void hang_verb(worker& self) {
   const std::uint64_t mark = target->mark();
   const stamp beats = self.claim();
   const std::uint64_t number = self.random();
-  const auto longer = static_cast<std::uint64_t>(hang_limit.count() * 4 / 3);
+  const auto longer = static_cast<std::uint64_t>(hang_limit.count() * 2);
   try {
     const std::uint64_t value = offload::sync(target->number(), fn<&beating>, beats, longer, number);
     self.expect(beats, runs::once);
