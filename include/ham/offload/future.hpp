@@ -150,8 +150,9 @@ class future {
   /// with a deadline or a token; the future then settles as `how` says. A call to any other destination that has begun,
   /// or waits in the main queue of a node that executes another one, goes on: it can be taken back only while it waits
   /// here, or for a context, the thread pool or a device. A call that is repeated (retry(), idempotent tasks of pools)
-  /// is not sent again: if its process is lost, the future fails with that. False: it has settled already, waits in a
-  /// batch that is not sent yet, or is not a call: a transfer, what then() gives.
+  /// is not sent again: if its process is lost, the future fails with that. True: it was taken out here, or its node is
+  /// told, which reads that behind the call; whether it has run all the same, the future says. False: it has settled
+  /// already, waits in a batch that is not sent yet, or is not a call: a transfer, what then() gives.
   bool request_stop(offload::when_stopped how = offload::when_stopped::after_answer) noexcept {
     return slot_ != nullptr && !slot_->settled() && detail::request_stop(*slot_, how);
   }

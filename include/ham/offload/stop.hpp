@@ -131,11 +131,12 @@ template <class Callable, class... Args>
 /// For a function that hangs and never asks: kills the process that executes the call (SIGKILL), with everything else
 /// that it does. The node is lost: this future and all others of the node settle with ham::node_failure, its memory and
 /// objects are gone. A supervised node is started again, and its number is that of the new process then; another number
-/// is not used again. False: the future has settled, or is not valid. Does not wait. Only targets of this machine that
-/// this node has started, and those reached over tcp that have no targets of their own (the connection is closed, and
-/// the waiting program kills what is left 500 ms later); and futures of calls to one node: not of groups, graphs,
-/// retry(), repeatable tasks of pools, transfers or then(). Else throws ham::call_error, and std::system_error if the
-/// system refuses.
+/// is not used again. Of a call by retry(), or a repeatable task of a pool, it is the process of the present attempt,
+/// and the call may be sent again, as after any loss; not after request_stop(). False: the future has settled, or is
+/// not valid, or its call is between two attempts. Does not wait. Only targets of this machine that this node has
+/// started, and those reached over tcp that have no targets of their own (the connection is closed, and the waiting
+/// program kills what is left 500 ms later); and futures of calls to one node: not of groups, graphs, transfers or
+/// then(). Else throws ham::call_error, and std::system_error if the system refuses.
 template <class Result>
 bool kill_call(const future<Result>& of) {
   ham::detail::call_slot* const slot = detail::future_access::slot(of);
