@@ -2,7 +2,7 @@
 """Every check of the soak test finds what it is for: finds_test.py FILE, which is soak.json of the build
 
 Starts a short run over shared memory with each fault that ham_soak can plant (plants.hpp), and expects that soak.py ends
-with 1 and says the problem.
+with 1 and says the problem: with one fault of each kind, or with all if HAM_TEST_ALL is 1.
 """
 import contextlib
 import glob
@@ -53,6 +53,9 @@ FOUND = {
 ALSO = {
     "left-behind": (r"/dev/shm/ham-soak-planted-\d+ is left",),
 }
+# One of each kind: results, counts of runs, deaths, restarts, stops, standing still, what is left, ends.
+OF_EACH_KIND = ("wrong-result", "lost-call", "double-run", "unannounced-kill", "no-restart", "no-stop", "hang", "left-behind", "early-end")
+ALL = os.environ.get("HAM_TEST_ALL") == "1"
 
 
 class Planted(unittest.TestCase):
@@ -74,6 +77,8 @@ class Planted(unittest.TestCase):
     def test_every_fault_is_found(self):
         self.addCleanup(self.remove_names)
         for plant, (options, says) in FOUND.items():
+            if not ALL and plant not in OF_EACH_KIND:
+                continue
             with self.subTest(plant):
                 status, problems, output = self.run_soak("shm", *SHORT, *options, f"--plant={plant}")
                 self.assertEqual(status, 1, output)
@@ -86,6 +91,7 @@ class Planted(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertTrue(any(re.match(r"the result of call \d+ is wrong", one) for one in problems), output)
 
+    @unittest.skipUnless(ALL, "HAM_TEST_ALL is not 1")
     def test_growth(self):
         """Of every kind, as much for each sample; and what the host loses with each verb is in its samples."""
         leak = 20000
@@ -101,6 +107,7 @@ class Planted(unittest.TestCase):
         heap_kb = [one["processes"]["host"]["heap_kb"] for one in (first, last)]
         self.assertGreater(heap_kb[1] - heap_kb[0], (verbs[1] - verbs[0]) * leak / 1024)
 
+    @unittest.skipUnless(ALL, "HAM_TEST_ALL is not 1")
     def test_growth_that_cannot_be_judged(self):
         status, problems, output = self.run_soak("shm", "--time=4s", "--verbs=sync")
         self.assertEqual(status, 1, output)
