@@ -180,6 +180,9 @@ class no_descriptors {
 };
 
 TEST_F(acceptors, pause_for_want_of_descriptors_and_say_so_once) {
+#ifdef HAM_TEST_SANITIZED
+  GTEST_SKIP() << "sanitizers find out by a pipe whether memory can be read";
+#endif
   acceptor one(listen_at({"127.0.0.1", "0"}, true), nullptr, 20s);
   const base::unique_fd first = connect(one);
   send(first, greeting(3));
