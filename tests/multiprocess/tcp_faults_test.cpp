@@ -271,23 +271,11 @@ TEST_P(tcp_faults, a_changed_bit_in_a_job_ends_it) {
 
 // ---- crowds
 
-std::size_t descriptors_of(pid_t pid) {
-  const auto all = std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
 std::size_t resident_kib(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
   std::size_t pages = 0;
   file >> pages >> pages;
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 1024;
-}
-
-pid_t child_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
-  pid_t child = -1;
-  file >> child;
-  return child;
 }
 
 TEST_P(tcp_faults, ten_thousand_half_open_connections) {

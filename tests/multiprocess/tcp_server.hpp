@@ -69,6 +69,19 @@ class server {
   std::string address_;
 };
 
+/// Its child that takes the next host; -1: there is none now.
+[[nodiscard]] inline pid_t child_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
+  pid_t child = -1;
+  file >> child;
+  return child;
+}
+/// Throws if the process has gone.
+[[nodiscard]] inline std::size_t descriptors_of(pid_t pid) {
+  const std::filesystem::directory_iterator all("/proc/" + std::to_string(pid) + "/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
 [[nodiscard]] inline runtime_options with_key(const std::string& nodes, const std::string& key) {
   runtime_options options;
   options.nodes = nodes;

@@ -76,18 +76,6 @@ long computed(pid_t pid) {
   for (int field = 3; rest >> word && field <= 15; ++field) ticks += field >= 14 ? std::stol(word) : 0;
   return ticks;
 }
-std::size_t descriptors_of(pid_t pid) {
-  std::error_code failed;
-  std::filesystem::directory_iterator all("/proc/" + std::to_string(pid) + "/fd", failed);
-  return failed ? 0 : static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-/// The child of the waiting program that waits for the next host.
-pid_t child_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
-  pid_t child = -1;
-  file >> child;
-  return child;
-}
 
 base::unique_fd silent_connection(const std::string& address) {
   sockaddr_in to{};

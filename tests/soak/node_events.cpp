@@ -16,9 +16,6 @@ namespace {
 using namespace ham;
 using namespace std::chrono_literals;
 
-constexpr auto limit = 10s;
-constexpr auto planted_limit = 100ms;
-
 struct of_node {
   std::uint64_t joined = 0;
   std::uint64_t lost = 0;
@@ -76,7 +73,7 @@ node_events::node_events() : counts_(std::make_shared<counts>()) {
 node_events::~node_events() { offload::on_event({}); }
 
 void node_events::check(const seats& all) const {
-  const auto until = std::chrono::steady_clock::now() + (planted(plant::lost_event) ? planted_limit : limit);
+  const auto until = std::chrono::steady_clock::now() + time_limit(plant::lost_event);
   for (;;) {
     const std::string problem = counts_->problem(all);
     if (problem.empty()) return;

@@ -2,6 +2,7 @@
 // HAM_SOAK_PLANT, which soak.py --plant NAME sets.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -38,6 +39,10 @@ enum class plant : std::uint8_t {
 
 /// Whether this fault is planted.
 [[nodiscard]] bool planted(plant fault) noexcept;
+/// How long to wait for what must happen: not long where the fault keeps it away.
+[[nodiscard]] inline std::chrono::milliseconds time_limit(plant fault) noexcept {
+  return std::chrono::milliseconds(planted(fault) ? 100 : 10'000);
+}
 /// Empty if HAM_SOAK_PLANT is not set or names a fault; else what is wrong with it.
 [[nodiscard]] std::string problem_with_plant();
 

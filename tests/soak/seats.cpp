@@ -14,9 +14,6 @@ namespace {
 using namespace ham;
 using namespace std::chrono_literals;
 
-constexpr auto death_limit = 10s;
-constexpr auto planted_death_limit = 100ms;
-
 std::string program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 }  // namespace
@@ -68,9 +65,8 @@ void seats::end(std::size_t seat, node_t node, bool kill) {
     return;
   }
   ++kills_;
-  const bool not_killed = planted(plant::unkilled);
-  if (!not_killed) ::kill(static_cast<pid_t>(pid(seat)), SIGKILL);
-  const auto until = std::chrono::steady_clock::now() + (not_killed ? planted_death_limit : death_limit);
+  if (!planted(plant::unkilled)) ::kill(static_cast<pid_t>(pid(seat)), SIGKILL);
+  const auto until = std::chrono::steady_clock::now() + time_limit(plant::unkilled);
   while (offload::alive(node)) {
     if (std::chrono::steady_clock::now() > until) {
       report("node " + std::to_string(node) + " was killed and still counts as alive");

@@ -146,7 +146,6 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   {
     std::lock_guard guard(mutex_);
     nodes_.insert(plan.node);
-    killed_for_memory_.erase(plan.node);
     places_.insert(place_of(plan.node));
   }
   job_->set_awake(plan.node, true);

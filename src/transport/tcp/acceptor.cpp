@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <exception>
 
 #include "base/clock.hpp"
@@ -64,11 +63,12 @@ void acceptor::accept_some() {
   for (int i = 0; i < max_accepts; ++i) {
     base::unique_fd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
-      const bool no_descriptors = errno == EMFILE || errno == ENFILE;
-      const bool exhausted = no_descriptors || errno == ENOBUFS || errno == ENOMEM;
+      const int why = errno;
+      const bool no_descriptors = why == EMFILE || why == ENFILE;
+      const bool exhausted = no_descriptors || why == ENOBUFS || why == ENOMEM;
       if (exhausted && retry_ns_ == 0) {  // once, until there is what is missing
         base::log("tcp", base::log_level::warning, "cannot accept connections at %s for now (%s)%s",
-                  local_address(listening_.get()).text().c_str(), std::strerror(errno),
+                  local_address(listening_.get()).text().c_str(), error_text(why).c_str(),
                   no_descriptors ? "; raise the limit of open files (ulimit -n)" : "");
       }
       retry_ns_ = exhausted ? base::now_ns() + pause_ns : 0;

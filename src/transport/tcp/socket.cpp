@@ -48,6 +48,7 @@ base::unique_fd listen_at(const host_port& where, bool loopback_only) {
     set(result.get(), SOL_SOCKET, SO_REUSEADDR, 1);
     if (::bind(result.get(), at.get(), at.size) == 0 && ::listen(result.get(), backlog) == 0) return result;
     why = error_text(errno);
+    no_descriptors = false;
   }
   throw config_error("cannot listen at " + text + " (" + why + "); " +
                      (no_descriptors ? "raise the limit of open files (ulimit -n)"
