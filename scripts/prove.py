@@ -13,6 +13,7 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ MODELS = ROOT / "tests/models"
 BUILD = ROOT / "build/prove"
 CXX = os.environ.get("CXX", "c++")
 CC = os.environ.get("CC", "cc")
+LAUNCHER = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))  # such as ccache, which knows most programs of old
 FLAGS = ["-std=c++20", "-Wall", "-Wextra", f"-I{MODELS}"]
 MODEL_SECONDS = 240  # a scenario; more, and it is reported as not complete
 MUTANT_SECONDS = 120
@@ -48,6 +50,13 @@ def must_run(command, **options):
     return done.stdout
 
 
+def build(compile_command, source, program, objects=(), **options):
+    """In two steps, because a compiler cache knows objects only."""
+    target = program.with_name(f"{program.name}.o")
+    must_run([*LAUNCHER, *compile_command, "-c", source, "-o", target], **options)
+    must_run([compile_command[0], target, *objects, "-o", program], **options)
+
+
 def build_explorer():
     """The object files that all models share."""
     BUILD.mkdir(parents=True, exist_ok=True)
@@ -56,7 +65,7 @@ def build_explorer():
         if source.stem == "litmus":
             continue
         target = BUILD / f"{source.stem}.o"
-        must_run([CXX, *FLAGS, "-O2", "-g", "-c", source, "-o", target])
+        must_run([*LAUNCHER, CXX, *FLAGS, "-O2", "-g", "-c", source, "-o", target])
         objects.append(target)
     return objects
 
@@ -64,8 +73,8 @@ def build_explorer():
 def build_model(source, program, objects, instead=None):
     """Compiles a model; headers and sources are taken from `instead` before src/."""
     first = [f"-I{instead}"] if instead else []
-    must_run([CXX, *FLAGS, "-O1", "-g", "-DHAM_MODEL", *first, f"-I{MODELS / 'shadow'}", f"-I{ROOT / 'src'}",
-              f"-I{ROOT / 'include'}", source, *objects, "-o", program])
+    build([CXX, *FLAGS, "-O1", "-g", "-DHAM_MODEL", *first, f"-I{MODELS / 'shadow'}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}"],
+          source, program, objects)
 
 
 def read_mutants(path):
@@ -129,7 +138,7 @@ def prove_protocol(name, source, mutant=None):
     shutil.copy(source, folder)
     shutil.copy(source.with_name("trace.promela"), folder)
     must_run(["spin", *([f"-D{mutant}"] if mutant else []), "-a", source.name], cwd=folder)
-    must_run([CC, "-O2", "-w", "-DSAFETY", "-DMEMLIM=4096", "-DVECTORSZ=4096", "-o", "pan", "pan.c"], cwd=folder)
+    build([CC, "-O2", "-w", "-DSAFETY", "-DMEMLIM=4096", "-DVECTORSZ=4096"], "pan.c", folder / "pan", cwd=folder)
     output = run(["./pan", f"-m{MAX_PROTOCOL_DEPTH}"], cwd=folder).stdout
     errors = re.search(r"errors: (\d+)", output)
     if errors is None or (errors.group(1) == "0" and recorded_runs.CUT_OFF.search(output)):
@@ -154,8 +163,8 @@ def compare_protocol(name, source, simulation):
         shutil.copy(file, folder)
     observers = re.search(r"#define OBSERVERS (\d+)", source.read_text(encoding="utf-8")).group(1)
     must_run(["spin", "-DTRACE", "-a", source.name], cwd=folder)
-    must_run([CC, "-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DOBSERVERS={observers}", "-DMEMLIM=2048", "-DVECTORSZ=4096", "-o", "pan", "pan.c"],
-             cwd=folder)
+    build([CC, "-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DOBSERVERS={observers}", "-DMEMLIM=2048", "-DVECTORSZ=4096"], "pan.c",
+          folder / "pan", cwd=folder)
     try:
         return recorded_runs.compare(name, folder, simulation)
     except recorded_runs.difference as wrong:
