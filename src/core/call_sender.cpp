@@ -43,8 +43,7 @@ fault_decision fault_of_key(std::uint32_t key) noexcept {
 }  // namespace
 
 peer* call_sender::make_ready_and_lock(const call_place& to, const msg::handler_entry& function,
-                                       const std::stop_token* token, bool with_caller) {
-  const wait_limit limit{to.deadline_ns, token, with_caller};
+                                       const wait_limit& limit) {
   const node_t process = node_.process_for(to, limit);
   if (process < 0 && process != to.node) return nullptr;
   const peer_hold who = node_.make_ready(process, limit);
@@ -226,23 +225,25 @@ template <bool CanStop>
   bool welcome = decode != nullptr || batched;
   const std::size_t prefix = (to.context == 0 ? 0 : sizeof(std::uint32_t)) + (CanStop ? time_left_bytes : 0);
   const std::size_t total = size + prefix;
-  const bool with_caller = CanStop || (token != nullptr && decode == nullptr);
-  const auto stopped_meanwhile = [&, token = token] { return wait_limit{0, token, with_caller}.stopped(); };
+  const bool refuses = policy != when_full::wait;
+  const wait_limit limit{to.deadline_ns, token, CanStop || (token != nullptr && decode == nullptr),
+                         policy == when_full::refuse_unready};
   std::unique_ptr<outbox_message> big;
   peer* who = nullptr;
   std::byte* room = nullptr;
   unsigned waits = 0;
   for (room_wait pause;;) {
-    who = lock_ready(to, function, token, with_caller);
+    who = lock_ready(to, function, limit);
     if (who == nullptr) [[unlikely]] {
+      if (limit.at_once) return false;
       const bool late = to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns;
-      out.slot = !late && stopped_meanwhile() ? stopped(to.node, function, decode) : missed(to.node, function, decode);
+      out.slot = !late && limit.stopped() ? stopped(to.node, function, decode) : missed(to.node, function, decode);
       return false;
     }
     if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {
       const peer_hold held(*who);
       who->sending.unlock();
-      if (policy == when_full::refuse && of_.pings.holds(*who)) return false;
+      if (refuses && of_.pings.holds(*who)) return false;
       admit_ping(*who, to, function, token);
       welcome = true;
       continue;
@@ -256,6 +257,7 @@ template <bool CanStop>
       who->sending.unlock();
       if (out.key == key_to_ask_for) {
         out.key = 0;
+        if (limit.at_once) return false;
         node_.ask_for_functions(process, to.deadline_ns);
         if (to.deadline_ns == 0 || base::now_ns() < to.deadline_ns) continue;
         out.slot = missed(to.node, function, decode);
@@ -265,7 +267,7 @@ template <bool CanStop>
     }
     const bool is_big = total > (batched ? who->to->max_payload() : who->max_payload);
     // A message that waits behind others for room in the connection's memory might wait for ever.
-    const bool in_own_memory = policy == when_full::refuse || waits >= max_waits || !who->takes_at_once(total);
+    const bool in_own_memory = refuses || waits >= max_waits || !who->takes_at_once(total);
     const bool needs_memory = is_big && big != nullptr && in_own_memory && !big->has_memory();
     who->sending.unlock();
     if (is_big && big == nullptr) {
@@ -280,12 +282,12 @@ template <bool CanStop>
       big->allocate(total);
       continue;
     }
-    if (policy == when_full::refuse) return false;
+    if (refuses) return false;
     if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) {
       out.slot = missed(to.node, function, decode);
       return false;
     }
-    if (stopped_meanwhile()) {
+    if (limit.stopped()) {
       out.slot = stopped(to.node, function, decode);
       return false;
     }
@@ -416,7 +418,7 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
   const std::uint32_t stream = to.unsent.add(head, *message);
   bool gone = to.unsent.flush(*to.to);
   to.sending.unlock();
-  if (message->policy == when_full::refuse) {
+  if (message->policy != when_full::wait) {
     if (!gone) of_.lock.wake_if_asleep();  // who sleeps must look after the rest
     return true;
   }
@@ -456,7 +458,7 @@ void call_sender::place(const call_place& to, msg::handler_entry& function, resu
 void call_sender::place_decided(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                 call_room& decided, placed_function& placed) {
   for (;;) {
-    peer* const ready = lock_ready(to, function, nullptr, false);
+    peer* const ready = lock_ready(to, function, {to.deadline_ns});
     if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
     std::unique_lock sending(ready->sending, std::adopt_lock);
     placed.process = ready->node;

@@ -112,20 +112,19 @@ class call_sender {
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
 
-  /// The peer, connected and greeted, with its `sending` lock; nullptr: it was not by the deadline, or the wait for
-  /// that was stopped (see wait_limit). Throws ham::node_failure.
-  peer* lock_ready(const call_place& to, const msg::handler_entry& function, const std::stop_token* token,
-                   bool with_caller) {
+  /// The peer, connected and greeted, with its `sending` lock; nullptr: it was not within the limit. Throws
+  /// ham::node_failure.
+  peer* lock_ready(const call_place& to, const msg::handler_entry& function, const wait_limit& limit) {
     peer* const who = of_.peers.lock(to.node);
     if (who != nullptr) [[likely]] {
       if (who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
         return who;
       who->sending.unlock();
     }
-    return make_ready_and_lock(to, function, token, with_caller);
+    return make_ready_and_lock(to, function, limit);
   }
   [[gnu::noinline]] peer* make_ready_and_lock(const call_place& to, const msg::handler_entry& function,
-                                              const std::stop_token* token, bool with_caller);
+                                              const wait_limit& limit);
   inline std::byte* reserve(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
                             result_decoder decode, call_room& out);
   inline std::uint32_t key_of(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out);

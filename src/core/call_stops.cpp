@@ -37,14 +37,17 @@ bool call_stop::poll_node() noexcept {
     return true;
   }
   const std::int64_t now = base::now_ns();
-  unasked_.store(word != nullptr ? max_unasked : polls_to_skip(now), std::memory_order_relaxed);
-  if (now < next_poll_ns_.load(std::memory_order_relaxed)) return false;
-  next_poll_ns_.store(now + (word != nullptr && said == 0 ? look_interval_ns : poll_interval_ns),
-                      std::memory_order_relaxed);
+  unasked_.store(polls_to_skip(now), std::memory_order_relaxed);
+  const std::int64_t next = next_poll_ns_.load(std::memory_order_relaxed);
+  if (next == base::never_ns) return false;  // it has ended
   if (now >= deadline_ns_) {
     request();
     return true;
   }
+  if (now < next) return false;
+  const bool silent = word != nullptr && said == 0;
+  next_poll_ns_.store(now + (silent ? look_interval_ns : poll_interval_ns), std::memory_order_relaxed);
+  if (silent && next == 0) return false;  // the function has just begun
   stopped_node* node = nullptr;
   {
     std::lock_guard guard(mutex_);

@@ -58,7 +58,6 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
             std::uint64_t mark) noexcept
       : stop_state(deadline_ns), node_(&node), of_(of), mark_(mark) {
     word_.store(word, std::memory_order_relaxed);
-    if (word != nullptr) unasked_.store(max_unasked, std::memory_order_relaxed);
   }
 
   [[nodiscard]] const origin& of() const noexcept { return of_; }

@@ -121,7 +121,7 @@ context::context(destination on, std::size_t stack_bytes)
   id_ = open_on(on, node_, runtime_, stack_bytes, nullptr);
 }
 context::context(const stoppable_destination& on, std::size_t stack_bytes)
-    : node_(detail::engine_for(on.where()).process_of_handle(on.where())),
+    : node_(detail::engine_for(on.where()).process_of_handle(on.where(), &on.token())),
       runtime_(detail::serial_of(detail::engine_for(on.where()))) {
   id_ = open_on(on.where(), node_, runtime_, stack_bytes, &on.token());
 }

@@ -195,7 +195,7 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   return begun_or_late(at, operation::put, node, [&] {
-    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    const std::uint32_t swapped = swap_width(at, node, of, {how.deadline_ns, how.token});
     const one_sided access{one_sided::direction::put, source, node, to, bytes, how, rows};
     return transfer(
         at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
@@ -225,7 +225,7 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
   auto* const target = static_cast<std::byte*>(to);
   const row_layout rows = layout_of(what, what.target_pitch, what.source_pitch);
   return begun_or_late(at, operation::get, node, [&] {
-    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    const std::uint32_t swapped = swap_width(at, node, of, {how.deadline_ns, how.token});
     const one_sided access{one_sided::direction::get, target, node, from, bytes, how, rows};
     return transfer(
         at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },

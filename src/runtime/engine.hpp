@@ -123,25 +123,26 @@ class engine final : public called_node,
 
   // ---- other nodes
   [[nodiscard]] node_t self() const noexcept { return self_; }
-  /// The record of a connected node. Throws ham::node_failure, and ham::deadline_exceeded if it is not connected by
-  /// `deadline_ns` (0: no limit).
-  [[nodiscard]] peer_hold peer_of(node_t node, std::int64_t deadline_ns = 0) {
+  /// The record of a connected node. Throws ham::node_failure, and ham::deadline_exceeded or ham::operation_cancelled
+  /// if it is not connected within the limit.
+  [[nodiscard]] peer_hold peer_of(node_t node, const wait_limit& limit = {}) {
     peer_hold who = peers.hold(node);
     if (who && who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
       return who;
-    return connected_peer(node, deadline_ns);
+    return connected_peer(node, limit);
   }
-  /// The process that calls to a number go to; waits while another one is started, until `deadline_ns` (0: no limit).
-  /// Negative: that has passed. Throws ham::node_failure.
-  [[nodiscard]] node_t process_of(node_t number, std::int64_t deadline_ns = 0) {
-    return numbers.any() ? await_process(number, {deadline_ns}) : number;
+  /// The process that calls to a number go to; waits while another one is started. Negative: not within the limit.
+  /// Throws ham::node_failure.
+  [[nodiscard]] node_t process_of(node_t number, const wait_limit& limit = {}) {
+    return numbers.any() ? await_process(number, limit) : number;
   }
   /// For a call to that process alone.
   [[nodiscard]] node_t exactly(node_t process) const noexcept {
     return numbers.any() && process >= 0 ? process | exact_bit : process;
   }
-  /// As process_of, for who makes a handle. Throws ham::deadline_exceeded.
-  [[nodiscard]] node_t process_of_handle(const offload::destination& on);
+  /// As process_of, for who makes a handle, until the deadline of `on`, or until the token, if there is one, is
+  /// stopped. Throws ham::deadline_exceeded, ham::operation_cancelled.
+  [[nodiscard]] node_t process_of_handle(const offload::destination& on, const std::stop_token* token = nullptr);
   /// For who uses a handle with that node in it. Throws ham::node_failure if its process has gone, and another one has
   /// its number.
   void expect_no_other_process(node_t node) {
@@ -245,7 +246,7 @@ class engine final : public called_node,
     constexpr std::int64_t look_ns = 10'000'000;  // nobody wakes who waits here when a token is stopped
     const std::int64_t end_ns = std::min(until_ns, limit.late_ns());
     if (!limit.can_stop()) return wait_until(done, end_ns);
-    for (std::int64_t now = base::now_ns(); !limit.stopped() && now < end_ns; now = base::now_ns())
+    for (std::int64_t now = base::now_ns(); !limit.at_once && !limit.stopped() && now < end_ns; now = base::now_ns())
       if (wait_until(done, std::min(end_ns, now + look_ns))) return true;
     return done();
   }
@@ -257,7 +258,7 @@ class engine final : public called_node,
   bool await_greeting(peer& who, std::int64_t until_ns);
   peer_hold peer_for(node_t node);
   bool learn_of(node_t node, std::int64_t late_ns);
-  peer_hold connected_peer(node_t node, std::int64_t deadline_ns);
+  peer_hold connected_peer(node_t node, const wait_limit& limit);
   node_t process_of_supervised(const call_place& to, const wait_limit& limit);
   node_t await_process(node_t number, const wait_limit& limit);
   void refuse_old_handle(node_t node);

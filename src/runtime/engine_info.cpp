@@ -37,7 +37,7 @@ offload::peer_statistics statistics_with(engine& at, node_t node) {
 offload::node_descriptor describe(engine& at, const offload::destination& node) {
   if (at.events.pending()) at.take_notice();
   const node_t process = at.process_of_handle(node);
-  return offload::node_descriptor(at.peer_of(process, node.deadline_ns)->about.description());
+  return offload::node_descriptor(at.peer_of(process, {node.deadline_ns})->about.description());
 }
 
 bool is_alive(engine& at, const offload::destination& node) {
@@ -46,7 +46,7 @@ bool is_alive(engine& at, const offload::destination& node) {
   const replacements::state now = at.numbers.of(node.node);
   if (now.now != replacements::phase::up) return false;
   try {
-    static_cast<void>(at.peer_of(now.process, node.deadline_ns));
+    static_cast<void>(at.peer_of(now.process, {node.deadline_ns}));
     return true;
   } catch (const node_failure&) {
     return false;

@@ -52,9 +52,14 @@ node_t engine::await_process(node_t number, const wait_limit& limit) {
   }
 }
 
-node_t engine::process_of_handle(const offload::destination& on) {
-  const node_t process = process_of(on.node, on.deadline_ns);
+node_t engine::process_of_handle(const offload::destination& on, const std::stop_token* token) {
+  const wait_limit limit{on.deadline_ns, token};
+  const node_t process = process_of(on.node, limit);
   if (process >= 0 || on.node < 0) return process;
+  if (base::now_ns() < limit.late_ns())
+    throw operation_cancelled(
+        "node " + std::to_string(on.node) + " was asked for nothing (a stop came before it was started again)",
+        call_outcome::not_run);
   throw deadline_exceeded("node " + std::to_string(on.node) +
                               " was not started again before the deadline, and was asked for nothing; allow more time",
                           call_outcome::not_run);

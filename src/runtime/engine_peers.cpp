@@ -76,10 +76,14 @@ peer_hold engine::make_ready(node_t node, const wait_limit& limit) {
   return who;
 }
 
-peer_hold engine::connected_peer(node_t node, std::int64_t deadline_ns) {
+peer_hold engine::connected_peer(node_t node, const wait_limit& limit) {
   expect_no_other_process(node);
-  peer_hold who = make_ready(node, {deadline_ns});
+  peer_hold who = make_ready(node, limit);
   if (who) return who;
+  if (base::now_ns() < limit.late_ns())
+    throw operation_cancelled(
+        "node " + std::to_string(node) + " was asked for nothing (a stop came before it was connected)",
+        call_outcome::not_run);
   throw deadline_exceeded("node " + std::to_string(node) +
                               " was not connected before the deadline, and was asked for nothing; allow more time",
                           call_outcome::not_run);

@@ -38,7 +38,7 @@ class graph_replays::installing {
 void graph_replays::install() {
   at_.graphs.enlist(*this);
   try {
-    while (stale_.load(std::memory_order_acquire)) static_cast<void>(renew_installation(0));
+    while (stale_.load(std::memory_order_acquire)) static_cast<void>(renew_installation({}));
   } catch (...) {
     close();  // it may have been installed, and be stale at once
     throw;
@@ -59,24 +59,24 @@ bool graph_replays::is_replaced(std::span<const node_t> processes) const {
 }
 
 /// No replay is in flight: they have failed with the loss that asks for this.
-/// False: the deadline passed before a node was started again, or had its part. True: the graph is installed, or stale
-/// again.
-bool graph_replays::renew_installation(std::int64_t deadline_ns) {
+/// False: the limit was reached before a node was started again, or had its part. True: the graph is installed, or
+/// stale again.
+bool graph_replays::renew_installation(const wait_limit& limit) {
   const installing turn(*this);
   if (!turn) {
     at_.progress_until(base::now_ns() + 100'000);
-    return deadline_ns == 0 || base::now_ns() < deadline_ns;
+    return !limit.reached();
   }
   if (!stale_.exchange(false, std::memory_order_acq_rel)) return true;
   std::vector<node_t> processes;
   try {
     for (const node_t node : plan_.nodes) {
-      processes.push_back(at_.process_of(node, deadline_ns));
+      processes.push_back(at_.process_of(node, limit));
       if (processes.back() >= 0) continue;
       stale_.store(true, std::memory_order_release);
       return false;
     }
-    std::shared_ptr<const installation> fresh = install_parts_on(processes, deadline_ns);
+    std::shared_ptr<const installation> fresh = install_parts_on(processes, limit);
     at_.waits.lock();
     std::swap(where_, fresh);
     at_.graphs.expect_results(*this, where_->parts.front().id);
@@ -96,6 +96,9 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
   } catch (const deadline_exceeded&) {
     stale_.store(true, std::memory_order_release);
     return false;
+  } catch (const operation_cancelled&) {
+    stale_.store(true, std::memory_order_release);
+    return false;
   } catch (...) {
     stale_.store(true, std::memory_order_release);
     throw;
@@ -103,12 +106,12 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
 }
 
 std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std::span<const node_t> processes,
-                                                                             std::int64_t deadline_ns) {
+                                                                             const wait_limit& limit) {
   auto made = std::make_shared<installation>();
   const engine_scope scope(&at_);
   std::vector<part_plan> parts = plan_.parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) set_keys(parts[i], i, processes[i], deadline_ns);
-  const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1), deadline_ns);
+  for (std::size_t i = 0; i < parts.size(); ++i) set_keys(parts[i], i, processes[i], limit);
+  const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1), limit.deadline_ns);
   made->parts.push_back({at_.self(), at_.graphs.reserve()});
   for (std::size_t i = 0; i < ids.size(); ++i) made->parts.push_back({processes[i + 1], ids[i]});
   at_.waits.lock();
@@ -121,7 +124,7 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   try {
     made->own = std::make_shared<graph_part>(at_, at_.self(), parts.front(), shared_from_this(), plan_.transfers);
     at_.graphs.install(made->parts.front().id, made->own);
-    install_parts(at_, std::span<const part_plan>(parts).subspan(1), deadline_ns);
+    install_parts(at_, std::span<const part_plan>(parts).subspan(1), limit.deadline_ns);
   } catch (...) {
     uninstall(*made);
     throw;
@@ -146,12 +149,13 @@ msg::handler_entry& recorded_function(std::uint32_t key) {
 }  // namespace
 
 /// Also checks that the node is there, and has the functions.
-void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process, std::int64_t deadline_ns) const {
+void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process, const wait_limit& limit) const {
   for (std::size_t i = 0; i < part.stages.size(); ++i) {
     const std::uint32_t function = plan_.functions[index][i];
     if (function == msg::invalid_key) continue;
     try {
-      part.stages[i].key = at_.calls_out.key_on(*at_.peer_of(process), recorded_function(function), deadline_ns);
+      part.stages[i].key =
+          at_.calls_out.key_on(*at_.peer_of(process, limit), recorded_function(function), limit.deadline_ns);
     } catch (const call_error& problem) {
       throw call_error(name_of_stage(part.stages[i].number, part.stages[i].name) + " of a graph: " + problem.what(),
                        problem.reason());

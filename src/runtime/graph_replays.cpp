@@ -59,11 +59,15 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
   call_stop* const outer = this_thread.innermost_stop();
   std::int64_t deadline_ns = ham::detail::deadline_within_caller(how.deadline_ns);
   if (deadline_ns == base::never_ns) deadline_ns = 0;
+  const auto is_stopped = [&] { return how.token.stop_requested() || (outer != nullptr && outer->requested()); };
   for (;;) {
-    if (how.token.stop_requested() || (outer != nullptr && outer->requested()))
-      return settled_ticket(stopped_replay(call_outcome::not_run));
+    if (is_stopped()) return settled_ticket(stopped_replay(call_outcome::not_run));
     const bool has_to = stale_.load(std::memory_order_acquire) || installing_.load() != std::thread::id();
-    if (has_to && !renew_installation(deadline_ns)) return settled_ticket(missed_replay(at_, call_outcome::not_run));
+    if (has_to && !renew_installation({deadline_ns, &how.token, true})) {
+      const bool late = deadline_ns != 0 && base::now_ns() >= deadline_ns;
+      return settled_ticket(!late && is_stopped() ? stopped_replay(call_outcome::not_run)
+                                                  : missed_replay(at_, call_outcome::not_run));
+    }
     refuse_old_handles();
     call_slot& slot = *make_local_slot(at_);
     slot.deadline_ns = deadline_ns;

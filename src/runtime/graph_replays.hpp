@@ -98,11 +98,11 @@ class graph_replays final : public replay_observer,
   void fail_all(const std::exception_ptr& why) noexcept;
   void abort(replay& one) noexcept;
 
-  [[nodiscard]] bool renew_installation(std::int64_t deadline_ns);
+  [[nodiscard]] bool renew_installation(const wait_limit& limit);
   [[nodiscard]] bool is_replaced(std::span<const node_t> processes) const;
   [[nodiscard]] std::shared_ptr<installation> install_parts_on(std::span<const node_t> processes,
-                                                               std::int64_t deadline_ns);
-  void set_keys(part_plan& part, std::size_t index, node_t process, std::int64_t deadline_ns) const;
+                                                               const wait_limit& limit);
+  void set_keys(part_plan& part, std::size_t index, node_t process, const wait_limit& limit) const;
   template <class Busy>
   void wait_while(Busy busy);
   void uninstall(const installation& old) noexcept;

@@ -77,8 +77,8 @@ void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
 
 // ---- nodes of other data layout
 
-std::uint32_t swap_width(engine& at, node_t node, const element& of, std::int64_t deadline_ns) {
-  return swap_width(at, *at.peer_of(node, deadline_ns), of);
+std::uint32_t swap_width(engine& at, node_t node, const element& of, const ham::detail::wait_limit& limit) {
+  return swap_width(at, *at.peer_of(node, limit), of);
 }
 
 std::uint32_t swap_width(const engine& at, const ham::detail::peer& who, const element& of) {

@@ -26,7 +26,8 @@ void load_checked(engine& at, raw_buffer from, void* to, std::size_t bytes);
 
 /// The size of the numbers that must be byte-swapped on the way to or from a node; 0: none. Throws for elements that
 /// cannot cross, and as peer_of.
-[[nodiscard]] std::uint32_t swap_width(engine& at, node_t node, const element& of, std::int64_t deadline_ns = 0);
+[[nodiscard]] std::uint32_t swap_width(engine& at, node_t node, const element& of,
+                                       const ham::detail::wait_limit& limit = {});
 /// The same of a node that is connected.
 [[nodiscard]] std::uint32_t swap_width(const engine& at, const ham::detail::peer& who, const element& of);
 /// Swaps the bytes of each number; 0: none.

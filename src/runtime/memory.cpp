@@ -153,7 +153,7 @@ void require_node_of(const destination& to, node_t one, node_t other) {
 raw_buffer allocate_bytes(destination& on, std::size_t bytes, const std::stop_token* token) {
   engine& at = engine_for(on);
   const engine_scope scope(&at);
-  on.node = at.process_of_handle(on);
+  on.node = at.process_of_handle(on, token);
   if (on.node == at.self() && (token == nullptr || !token->stop_requested())) {
     const auto [address, tag] = allocate_here(bytes);
     return {address, tag};
@@ -214,7 +214,7 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
   at.memory.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   return begun_or_late(at, operation::put, node, [&] {
-    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    const std::uint32_t swapped = swap_width(at, node, of, {how.deadline_ns, how.token});
     return transfer(
         at, {one_sided::direction::put, source, node, to, bytes, how}, swapped, piece_bytes,
         [&] { store_local(at, to, from, bytes); },
@@ -243,7 +243,7 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
   at.memory.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
   return begun_or_late(at, operation::get, node, [&] {
-    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    const std::uint32_t swapped = swap_width(at, node, of, {how.deadline_ns, how.token});
     return transfer(
         at, {one_sided::direction::get, target, node, from, bytes, how}, swapped, piece_bytes,
         [&] { load_local(at, from, to, bytes); },

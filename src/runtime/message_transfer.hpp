@@ -121,7 +121,7 @@ template <class Here, class Piece>
   if (what.node == at.self()) return ready_or_failed(at, what.verb(), what.node, here);
   bool copies_mapped = false;
   {
-    ham::detail::peer_hold who = at.peer_of(what.node, what.how.deadline_ns);
+    ham::detail::peer_hold who = at.peer_of(what.node, {what.how.deadline_ns, what.how.token});
     transport::remote_memory* const memory = at.memory.of(*who);
     if (memory != nullptr && what.there.tag == 0) warn_of_messages(what.node, what.bytes);
     // Messages have a deadline of their own; what they carry is theirs.

@@ -9,7 +9,9 @@
 #include "base/clock.hpp"
 #include "core/node_loss.hpp"
 #include "core/replacements.hpp"
+#include "core/thread_state.hpp"
 #include "ham/error_info.hpp"
+#include "ham/offload/stop.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/repeatable_call.hpp"
 #include "runtime/stop_with_caller.hpp"
@@ -30,10 +32,12 @@ class retried_call final : ham::detail::continuation {
     call_slot& target = *make_local_slot(at);
     task->target_ = &target;
     if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
+    const std::stop_token* const token = ham::detail::this_thread.take_token();       // of each attempt
     try {
       list_repeated(target, task->what_);
       for (bool sent = false; !sent;) {
         try {
+          const ham::detail::token_of_next_call ends_wait(token);
           task->send(at);
           sent = true;
         } catch (const node_failure&) {

@@ -58,7 +58,7 @@ bytes_go put_now(engine& at, const destination& to, const element& of, brought_b
       store_local(at, there, data.from, data.size);
       return bytes_go::ahead;
     }
-    ham::detail::peer_hold who = at.peer_of(to.node, to.deadline_ns);
+    ham::detail::peer_hold who = at.peer_of(to.node, {to.deadline_ns});
     data.swapped = swap_width(at, *who, of);
     transport::remote_memory* const memory = at.memory.of(*who);
     const bool mapped =

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -70,8 +71,25 @@ TEST_F(call_stops, a_word_that_another_call_needs_does_not_stop_it_and_has_it_re
 
 TEST_F(call_stops, a_word_that_was_overwritten_and_freed_is_not_believed_for_ever) {
   const auto call = make(&word_);
-  for (int polls = 0; polls < 100; ++polls) EXPECT_FALSE(call->requested());
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+       node_.receives == 0 && std::chrono::steady_clock::now() < end;)
+    EXPECT_FALSE(call->requested());
   EXPECT_GT(node_.receives, 0);
+}
+
+TEST_F(call_stops, a_deadline_that_has_passed_is_seen_by_the_first_polls_beside_a_silent_word) {
+  const auto call = make(&word_, base::now_ns() - 1);
+  EXPECT_TRUE(call->requested()) << "a function that polls seldom must not have to poll 64 times";
+}
+
+TEST_F(call_stops, a_function_that_polls_seldom_looks_at_the_clock_each_time) {
+  const auto call = make(&word_, base::now_ns() + 50'000'000);
+  int polls_behind = 0;
+  for (bool passed = false; !call->requested(); passed = base::now_ns() >= call->deadline_ns()) {
+    polls_behind += passed ? 1 : 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_LE(polls_behind, 1);
 }
 
 TEST_F(call_stops, before_it_begins_all_that_has_arrived_is_received_where_the_word_does_not_tell) {

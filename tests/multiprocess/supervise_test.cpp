@@ -2,7 +2,9 @@
 // link: ham::ham
 // timeout: 300
 // serial: no
+#include "ham/offload/graph.hpp"
 #include "ham/offload/retry.hpp"
+#include "ham/offload/senders.hpp"
 #include "supervised_node.hpp"
 #include "tcp_server.hpp"
 
@@ -138,28 +140,80 @@ TEST(supervise, a_continuation_does_not_reach_a_process_that_is_prepared) {
   EXPECT_EQ(state.get(), "prepared");
 }
 
+/// What takes a stop token.
+struct stopped_verb {
+  const char* name;
+  std::function<void(std::stop_token)> run;  ///< throws
+};
+
+struct token_env {
+  std::stop_token token;
+  [[nodiscard]] std::stop_token query(offload::execution::get_stop_token_t) const noexcept { return token; }
+};
+/// Of a sender that is to be stopped.
+struct stopped_receiver {
+  using receiver_concept = offload::execution::receiver_tag;
+  std::stop_token token;
+  bool* stopped;
+  void set_value(int) const noexcept {}
+  void set_error(const std::exception_ptr&) const noexcept {}
+  void set_stopped() const noexcept { *stopped = true; }
+  [[nodiscard]] token_env get_env() const noexcept { return {token}; }
+};
+/// Throws if it was not sent because of the stop.
+void start_sender(const std::stop_token& token) {
+  bool stopped = false;
+  auto operation = offload::call(1, fn<&echo>, 1).connect(stopped_receiver{token, &stopped});
+  operation.start();
+  EXPECT_TRUE(eventually([&] {
+    offload::progress();
+    return stopped;
+  }));
+  throw operation_cancelled("the sender was stopped", call_outcome::not_run);
+}
+
 TEST(supervise, a_stop_ends_the_wait_for_a_process_that_is_prepared) {
   runtime rt(nodes("shm:1"));
   std::atomic<bool> go_on{false};
   offload::supervision how;
   how.on_respawn = [&](const offload::respawned&) { EXPECT_TRUE(eventually([&] { return go_on.load(); })); };
   offload::supervise(1, how);
+  offload::graph g;
+  auto replayed = g.compile(g.call(1, fn<&echo>, g.input<int>()));
+  EXPECT_EQ(replayed(3).get(), 3);
   kill_node(1);
-  std::stop_source source;
-  const std::jthread stops([&] {
-    std::this_thread::sleep_for(20ms);
-    source.request_stop();
-  });
-  auto call = offload::async(offload::stoppable(1, source.get_token()), fn<&echo>, 1);
-  try {
-    call.get();
-    ADD_FAILURE() << "it has run";
-  } catch (const operation_cancelled& why) {
-    EXPECT_EQ(why.outcome(), call_outcome::not_run);
+  const auto at_node = [](std::stop_token token) { return offload::stoppable(1, std::move(token)); };
+  const stopped_verb verbs[] = {
+      {"async", [&](std::stop_token token) { offload::async(at_node(token), fn<&echo>, 1).get(); }},
+      {"try_async", [&](std::stop_token token) { offload::try_async(at_node(token), fn<&echo>, 1)->get(); }},
+      {"sender", start_sender},
+      {"allocate", [&](std::stop_token token) { static_cast<void>(offload::allocate<int>(at_node(token), 4)); }},
+      {"context", [&](std::stop_token token) { const offload::context opened(at_node(token)); }},
+      {"make", [&](std::stop_token token) { static_cast<void>(offload::make<std::string>(at_node(token))); }},
+      {"retry",
+       [&](std::stop_token token) {
+         offload::async(offload::retry(at_node(token), 3), idempotent(fn<&echo>), 1).get();
+       }},
+      {"replay", [&](std::stop_token token) { replayed.stoppable(token)(1).get(); }},
+  };
+  for (const auto& [name, verb] : verbs) {
+    SCOPED_TRACE(name);
+    std::stop_source source;
+    const std::jthread stops([&] {
+      std::this_thread::sleep_for(20ms);
+      source.request_stop();
+    });
+    try {
+      verb(source.get_token());
+      ADD_FAILURE() << "it has run";
+    } catch (const operation_cancelled& why) {
+      EXPECT_EQ(why.outcome(), call_outcome::not_run);
+    }
+    EXPECT_FALSE(go_on);
   }
-  EXPECT_FALSE(go_on);
   go_on = true;
   EXPECT_EQ(offload::sync(1, fn<&echo>, 2), 2);
+  EXPECT_EQ(replayed(4).get(), 4);
 }
 
 TEST(supervise, a_process_is_started_while_the_host_computes) {

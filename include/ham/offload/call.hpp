@@ -98,7 +98,8 @@ requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS auto syn
 }
 
 /// As async, but returns nothing at once if the queue to the node is full. One message that is longer than the queue is
-/// taken over if no other one waits; the rest of it leaves while this node makes progress.
+/// taken over if no other one waits; the rest of it leaves while this node makes progress. As async, it waits for the
+/// connection to the node, and for a supervised node that is being started again.
 template <class Callable, class... Args>
 requires(!detail::sends_pointers<Callable, Args...>)
     [[nodiscard]] auto try_async(const destination& to, Callable&& callable, Args&&... args)

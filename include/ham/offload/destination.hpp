@@ -124,9 +124,9 @@ class stoppable_destination {
 
 /// `where` with a deadline and a token: async(within(1, 10ms, token), ...). When the token is stopped, so is the call,
 /// as by future::request_stop(how); a call that is made afterwards fails with ham::operation_cancelled, `not_run`.
-/// That also ends a wait of `async` itself for room in the queue to the node, but only the deadline ends one for its
-/// connection. Who stops the token sends the stop: request_stop() of its source then takes the lock of this runtime.
-/// For transfers see transfer.hpp.
+/// That also ends a wait of `async` itself for room in the queue to the node, for its connection, or for a supervised
+/// node that is started again. Who stops the token sends the stop: request_stop() of its source then takes the lock of
+/// this runtime. For transfers see transfer.hpp.
 template <class Rep, class Period>
 [[nodiscard]] stoppable_destination within(const destination& where, std::chrono::duration<Rep, Period> time,
                                            std::stop_token token, when_stopped how = when_stopped::after_answer) {

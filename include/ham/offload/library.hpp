@@ -55,9 +55,9 @@ class library {
 
 /// Takes the functions of a library away, and closes it, if the system lets it go: GCC's libraries with templates stay
 /// in memory. Refuses with ham::call_error while calls of its functions are pending: those that this node has made
-/// there, those that run there or that the node has made itself, also by retry() or as repeatable tasks of pools, and,
-/// whatever they are, pooled calls and calls of groups that are under way there. A call that arrives afterwards, or
-/// waits in a queue of the node, fails with ham::call_error. Unloaded already: nothing. Throws ham::node_failure if the
+/// there, those that run there, wait there, or that the node has made itself, also by retry() or as repeatable tasks of
+/// pools, and, whatever they are, pooled calls and calls of groups that are under way there. A call that arrives
+/// afterwards fails with ham::call_error. Unloaded already: nothing. Throws ham::node_failure if the
 /// process that has loaded it was replaced by another one: nothing of that is unloaded.
 void unload_library(const library& what);
 

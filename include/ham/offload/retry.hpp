@@ -33,7 +33,7 @@ class retried_destination {
 /// `where`, for calls of idempotent(...) that are sent again, at most `times` times, when they fail because the process
 /// of the node has died: to the process that has its number then (supervise). Without supervision there is none, and
 /// the call fails as ever; so do calls to the number from within its on_respawn. A deadline of `where` holds for all of
-/// it, but is not looked at while a process is being started.
+/// it, also while another process is being started.
 [[nodiscard]] constexpr retried_destination retry(const destination& where, unsigned times) noexcept {
   return {where, times};
 }

@@ -115,7 +115,7 @@ auto sync(const stoppable_destination& to, Callable&& callable, Args&&... args)
   return async(to, static_cast<Callable&&>(callable), static_cast<Args&&>(args)...).get();
 }
 
-/// As try_async(destination, ...); the token of `to` stops the call.
+/// As try_async(destination, ...); the token of `to` stops the call, and ends a wait for its connection.
 template <class Callable, class... Args>
 [[nodiscard]] auto try_async(const stoppable_destination& to, Callable&& callable, Args&&... args)
     -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {
@@ -123,6 +123,7 @@ template <class Callable, class... Args>
   if (to.token().stop_requested())
     return detail::future_access::make<result>(
         detail::stop_link::stopped_slot(detail::engine_for(to.where()), to.where().node));
+  const detail::token_of_next_call ends_wait(&to.token());
   auto started = try_async(to.where(), static_cast<Callable&&>(callable), static_cast<Args&&>(args)...);
   if (started) detail::stop_link::attach(*detail::future_access::slot(*started), to.token(), to.how());
   return started;

@@ -69,7 +69,11 @@ class engine_scope {
 
 // ---- sending a call
 
-enum class when_full : std::uint8_t { wait, refuse };
+enum class when_full : std::uint8_t {
+  wait,
+  refuse,
+  refuse_unready,  ///< nor is anything waited for where the node is not connected, or is being started again
+};
 
 /// Checks the destination, claims a slot (none if `decode` is nullptr: fire and forget) and room for `size` bytes.
 /// False: nothing will be sent, because there was no room with when_full::refuse, or until the deadline; then the slot,

@@ -127,12 +127,12 @@ class call_operation : public sender_operation<typename Bound::result_type, Rece
   }
 
  private:
-  /// Waits for room, as long as nobody stops it.
+  /// Waits for the node and for room, as long as nobody stops it.
   [[nodiscard]] future<typename Bound::result_type> begin() const {
     if constexpr (base::can_stop) {
       if (auto stop = this->token(); stop.stop_possible()) {
         const destination where = stoppable(to_);
-        if (auto made = start_call<Bound>(where, when_full::refuse, call_); made.valid()) [[likely]]
+        if (auto made = start_call<Bound>(where, when_full::refuse_unready, call_); made.valid()) [[likely]]
           return made;
         std::stop_source stopped;  // the receiver's token may be of any type
         const auto request = [&stopped]() noexcept { stopped.request_stop(); };
