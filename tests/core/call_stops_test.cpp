@@ -82,7 +82,7 @@ TEST_F(call_stops, a_deadline_that_has_passed_is_seen_by_the_first_polls_beside_
   EXPECT_TRUE(call->requested()) << "a function that polls seldom must not have to poll 64 times";
 }
 
-TEST_F(call_stops, a_function_that_polls_seldom_looks_at_the_clock_each_time) {
+TEST_F(call_stops, a_function_that_polls_seldom_reads_the_clock_each_time) {
   const auto call = make(&word_, base::now_ns() + 50'000'000);
   int polls_behind = 0;
   for (bool passed = false; !call->requested(); passed = base::now_ns() >= call->deadline_ns()) {

@@ -85,8 +85,8 @@ comparison figure_9(report& result, const settings& how) {
   const comparison veo = measure(how, paper_veo_link, std::min(how.repetitions, 3)).rounds.compared();
   const comparison dma = measure(how, paper_dma_link, how.repetitions).rounds.compared();
   table ratios{
-      "emulated link, paper 1, Fig. 9, with the paper's latencies (108 us a VEO transfer; 1.2 us PCIe, 1.25 us DMA "
-      "set-up)",
+      "emulated link, paper 1, Fig. 9 (PCIe: the paper's 1.2 us; fitted to its times: 108 us a VEO transfer, 1.25 us "
+      "DMA set-up)",
       {"empty offload", "paper us"},
       {}};
   add_median_columns(ratios.columns, "here", "us");
@@ -109,10 +109,13 @@ comparison figure_9(report& result, const settings& how) {
   result.tables.push_back(std::move(ratios));
   const double veo_us = veo.measured / 1000;
   const double dma_us = dma.measured / 1000;
-  result.bars.push_back({"HAM over VEO / native call, away from the paper's 5.4",
+  result.bars.push_back({"HAM over VEO / native call, away from the paper's 5.4 (tests the number of transfers: their time is fitted)",
                          100 * std::abs(veo_us / native_us / 5.4 - 1), bar::direction::at_most, 15, "%"});
-  result.bars.push_back({"native call / HAM over DMA, away from the paper's 13.1",
+  result.bars.push_back({"native call / HAM over DMA, away from the paper's 13.1 (tests the number of transfers: their time is fitted)",
                          100 * std::abs(native_us / dma_us / paper_native - 1), bar::direction::at_most, 15, "%"});
+  result.remarks.push_back(
+      "a VEO transfer of 108 us and a DMA set-up of 1.25 us are chosen so that as many of them as HAM's protocols take give "
+      "the paper's times: what is compared is the number and order of transfers");
   result.remarks.push_back(
       "the native call of Fig. 9 is the paper's figure, not a measurement (ham-bench veo-offload measures that of "
       "libveo); both kinds of link are emulated, the messages and "
