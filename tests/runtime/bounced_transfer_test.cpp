@@ -20,10 +20,10 @@ class bounced_transfers : public test::device_node {
   bounced_transfers() : device_node(std::size_t{4} << 20, std::size_t{32} << 20) {
     engine& host = current();
     host.memory.set_one_sided(true);
-    host.peer_of(1, 0)->memory = nullptr;
-    host.peer_of(1, 0)->copies_mapped = true;
+    host.peer_of(1)->memory = nullptr;
+    host.peer_of(1)->copies_mapped = true;
     const int heap = host.memory.own().fd();
-    node().peer_of(0, 0)->memory =
+    node().peer_of(0)->memory =
         std::make_shared<transport::mapped_memory>(base::unique_fd(::fcntl(heap, F_DUPFD_CLOEXEC, 0)));
     memory->allow_all();
     std::iota(here.begin(), here.end(), 5U);

@@ -29,7 +29,7 @@ class peer_copies : public test::device_node {
     for (const node_t one : {0, 1, 2}) {
       at_node(one).memory.set_one_sided(true);
       for (const node_t other : {0, 1, 2})
-        if (other != one) at_node(one).peer_of(other, 0)->memory = nullptr;
+        if (other != one) at_node(one).peer_of(other)->memory = nullptr;
     }
     offload::put(sent.data(), source.ptr(), n).get();
   }
@@ -51,7 +51,7 @@ class peer_copies : public test::device_node {
   }
   void copy_all() const { offload::copy(source.ptr(), target.ptr(), n).get(); }
   /// Bytes that node 1 has sent to node 2 since the beginning.
-  [[nodiscard]] static std::uint64_t sent_between() { return at_node(1).peer_of(2, 0)->bytes_sent.bytes(); }
+  [[nodiscard]] static std::uint64_t sent_between() { return at_node(1).peer_of(2)->bytes_sent.bytes(); }
   /// The first copy asks, and goes in messages.
   void open_arenas() const {
     copy_all();
@@ -164,7 +164,7 @@ TEST_F(peer_copies, go_in_messages_where_the_device_refuses) {
   }
   EXPECT_EQ(second->from_peers(), 0U);
   EXPECT_EQ(second->asked_to_open(), 1U);
-  EXPECT_EQ(at_node(1).peer_of(2, 0)->reads_arena.load(), arena_use::refused) << "it is not asked any more";
+  EXPECT_EQ(at_node(1).peer_of(2)->reads_arena.load(), arena_use::refused) << "it is not asked any more";
 }
 
 TEST_F(peer_copies, are_checked_by_the_owner_of_each_side) {
@@ -225,7 +225,7 @@ TEST_F(peer_copies, are_no_matter_of_nodes_without_device) {
   const buffer<std::uint32_t> here(0, n);
   offload::copy(source.ptr(), here.ptr(), n).get();
   EXPECT_EQ(got(here.ptr(), n), sent);
-  EXPECT_EQ(at_node(1).peer_of(0, 0)->reads_arena.load(), arena_use::unknown) << "who gets it asks nobody";
+  EXPECT_EQ(at_node(1).peer_of(0)->reads_arena.load(), arena_use::unknown) << "who gets it asks nobody";
 }
 
 TEST_F(peer_copies, fail_with_the_words_of_the_device) {

@@ -20,10 +20,10 @@ class pinned_transfers : public test::device_node {
   explicit pinned_transfers(std::size_t staging_bytes = std::size_t{4} << 20) : device_node(staging_bytes) {
     engine& host = current();
     host.memory.set_one_sided(true);
-    host.peer_of(1, 0)->memory = nullptr;
-    host.peer_of(1, 0)->copies_mapped = true;
+    host.peer_of(1)->memory = nullptr;
+    host.peer_of(1)->copies_mapped = true;
     const int heap = host.memory.own().fd();
-    node().peer_of(0, 0)->memory =
+    node().peer_of(0)->memory =
         std::make_shared<transport::mapped_memory>(base::unique_fd(::fcntl(heap, F_DUPFD_CLOEXEC, 0)));
     memory->allow_all();
     std::iota(here.begin(), here.end(), 5U);
@@ -142,7 +142,7 @@ TEST_F(pinned_transfers, are_refused_by_nodes_without_device_or_mapping) {
   const far_rows to{there.ptr().address(), there.ptr().tag(), 4, 4, 0};
   EXPECT_THROW(offload::sync(2, copying_in, far_pages{}, to, std::uint64_t{4}), buffer_error);
   EXPECT_THROW(offload::sync(2, copying_out, far_pages{}, to, std::uint64_t{4}), buffer_error);
-  node().peer_of(0, 0)->memory = nullptr;
+  node().peer_of(0)->memory = nullptr;
   EXPECT_THROW(offload::put(here.data(), there.ptr(), n).get(), buffer_error);
 }
 
