@@ -133,7 +133,7 @@ def record_html(name, record):
     lines.append(f'<p class="note">{kind}<code>{text(record["command"])}</code>, {text(record["date"])}, revision '
                  f'{text(record["revision"] or "unknown")}, {text(record.get("seconds", "?"))} s, load '
                  f'{text(" ".join(str(value) for value in record["machine"].get("load", [])))}, '
-                 f'<a href="data/{text(name)}.json">data</a></p>')
+                 f'<code>data/{text(name)}.json</code> beside this page</p>')
     if "result" not in record:
         return "\n".join(lines)
     setting = results.setting(record)
