@@ -1,6 +1,8 @@
 """The page: one file of HTML with the plots inside, made of the records of the measurements and of what the papers say."""
 import html
+import math
 import os
+import re
 
 import durations
 import papers as paper_data
@@ -22,7 +24,7 @@ def text(value):
 
 
 MAX_OPEN_ROWS = 24  # longer tables are folded
-MAX_COLUMNS = 22  # wider tables are printed smaller
+MAX_COLUMNS = 16  # more do not fit on a sheet in letters that can be read
 
 
 def _is_number(value):
@@ -37,20 +39,34 @@ def _kind_of_column(values):
     return ' class="size"' if there and all(map(results.is_size, there)) else ""
 
 
+def head_html(name, kind):
+    """A head, which may go on in the next line behind a sign as well."""
+    return f"<th{kind}>{re.sub(r'(?<=[_/])(?=.)', '<wbr>', text(results.header(name)))}</th>"
+
+
+def parts_of_columns(names):
+    """Columns in parts that fit on a sheet, each with the first column; quartiles stay with what they are of."""
+    first, rest = names[:1], names[1:]
+    count = math.ceil(len(rest) / (MAX_COLUMNS - 1))
+    begins = [at for at, name in enumerate(rest) if not re.search(r"quartile|\bq[13]\b", name)]
+    if count < 2 or not begins:
+        return [names]
+    cuts = [0, *(min(begins, key=lambda at, wanted=len(rest) * index / count: abs(at - wanted)) for index in range(1, count)), len(rest)]
+    return [first + rest[begin:end] for begin, end in zip(cuts, cuts[1:]) if begin < end]
+
+
 def table_html(table, caption=None, is_open=True):
     names = results.columns(table["rows"])
     kinds = {name: _kind_of_column(row.get(name) for row in table["rows"]) for name in names}
     shown = " open" if is_open and len(table["rows"]) <= MAX_OPEN_ROWS else ""
-    wide = ' class="many"' if len(names) > MAX_COLUMNS else ""
-    lines = [f"<details{shown}><summary>{text(caption or table.get('title', '') or 'table')}</summary>",
-             f'<div class="wide"><table{wide}>', "<thead><tr>" + "".join(f"<th{kinds[name]}>{text(results.header(name))}</th>" for name in names) + "</tr></thead><tbody>"]
-    for row in table["rows"]:
-        cells = []
-        for name in names:
-            cells.append(f"<td{kinds[name]}>{text(results.cell_text(row.get(name)))}</td>")
-        lines.append("<tr>" + "".join(cells) + "</tr>")
-    lines.append("</tbody></table></div></details>")
-    return "\n".join(lines)
+    lines = [f"<details{shown}><summary>{text(caption or table.get('title', '') or 'table')}</summary>"]
+    for part in parts_of_columns(names):
+        lines += ['<div class="wide"><table>',
+                  "<thead><tr>" + "".join(head_html(name, kinds[name]) for name in part) + "</tr></thead><tbody>"]
+        lines += ["<tr>" + "".join(f"<td{kinds[name]}>{text(results.cell_text(row.get(name)))}</td>" for name in part) + "</tr>"
+                  for row in table["rows"]]
+        lines.append("</tbody></table></div>")
+    return "\n".join([*lines, "</details>"])
 
 
 def bar_sentence(bar):

@@ -148,4 +148,4 @@ class Browser:
         self.ask("scrollTo(0, 0)")
 
     def pdf(self):
-        return base64.b64decode(self.call("Page.printToPDF", printBackground=False, paperWidth=8.27, paperHeight=11.69)["data"])
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=False, preferCSSPageSize=True)["data"])

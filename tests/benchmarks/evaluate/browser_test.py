@@ -34,10 +34,14 @@ if not browser.find():
 import page
 
 GIVEN = sys.argv.pop() if len(sys.argv) > 1 and sys.argv[1].endswith(".html") else None
-PRINTED_PX = 760  # about the width of a sheet
+# A sheet as the style asks for it: A4, landscape, with margins of 10 mm. A CSS px is 1/96 inch.
+SHEET_MM = (297, 210)
+MARGIN_MM = 10
+PRINTED_PX = int((SHEET_MM[0] - 2 * MARGIN_MM) / 25.4 * 96)
 VIEWS = {"desktop, light": (1100, 900, "light"), "desktop, dark": (1100, 900, "dark"), "phone, light": (390, 844, "light"),
          "phone, dark": (390, 844, "dark")}
 MIN_TEXT_PX = 8
+MIN_PRINTED_PX = 9  # letters on paper, as high as of 7 pt
 # Of 255, between text and what is behind it. Thin letters have few pixels in their full colour.
 MIN_DIFFERENCE = 24
 
@@ -49,6 +53,9 @@ MEASURE = """(() => {
   const inner = (one) => { const range = document.createRange(); range.selectNodeContents(one);
     return described(one, range.getBoundingClientRect()); };
   const colour = (one, name) => getComputedStyle(one)[name];
+  // Pictures are scaled, and some of their text is turned.
+  const scale = ({a, b, c, d}) => Math.sqrt(Math.abs(a * d - b * c));
+  const letters = (one) => parseFloat(colour(one, 'fontSize')) * (one.getScreenCTM ? scale(one.getScreenCTM()) : 1);
   const plots = [...document.querySelectorAll('svg.plot')].map((svg) => ({
     caption: document.getElementById(svg.getAttribute('aria-labelledby'))?.textContent, box: box(svg),
     texts: [...svg.querySelectorAll('text')].map((one) => ({...box(one), fill: colour(one, 'fill')})),
@@ -63,9 +70,12 @@ MEASURE = """(() => {
   }).filter((one) => one.text && one.left >= one.around[0] && one.right <= one.around[1]);
   const gone = [...document.querySelectorAll('h1, h2, h3, figcaption, svg.plot, svg.plot text')]
     .filter((one) => one.textContent.trim() && !one.checkVisibility()).map(box);
+  const sizes = [...document.querySelectorAll('body *')].filter((one) => one.checkVisibility()
+    && [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim()))
+    .map((one) => ({text: one.textContent.trim().slice(0, 60), kind: one.tagName, size: letters(one)}));
   const wide = [...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && !one.closest('.wide, svg'))
     .map(box).filter((one) => one.right > innerWidth + 1 || one.left < -1);
-  return {plots, blocks, cells, gone, wide, width: document.documentElement.scrollWidth, view: innerWidth,
+  return {plots, blocks, cells, gone, sizes, wide, width: document.documentElement.scrollWidth, view: innerWidth,
     height: document.documentElement.scrollHeight, background: colour(document.body, 'backgroundColor')};
 })()"""
 # Takes the text out of the page and leaves the rest as it is.
@@ -142,6 +152,11 @@ def unseen(boxes, pixels):
         if characters and pixels.crop(place).histogram()[255] < max(3, characters):
             missing.append(one["text"])
     return missing
+
+
+def too_small(found):
+    """What is printed in letters that cannot be read."""
+    return [one for one in found["sizes"] if one["size"] < MIN_PRINTED_PX]
 
 
 def given_results(path):
@@ -258,10 +273,15 @@ class Browsers(unittest.TestCase):
                 self.assertGreater(len(saturated), 0, "the first plot has no colours")
                 self.assertGreater(len(part.getcolors(1 << 24)), 20)
 
-    def test_printed(self):
-        self.browser.open(self.path, PRINTED_PX, 1000, "light")
+    def printed(self, path):
+        """What is found of a page as wide as it is printed."""
+        self.browser.open(path, PRINTED_PX, 1000, "light")
         self.browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-        found = self.browser.ask(MEASURE)
+        return self.browser.ask(MEASURE)
+
+    def test_printed(self):
+        found = self.printed(self.path)
+        self.assertEqual(too_small(found), [])
         self.assertEqual(expected.missing(self.shown, found), [])
         pixels, grey = text_pixels(self.browser, found)
         self.check_pixels(found, pixels)
@@ -279,17 +299,25 @@ class Browsers(unittest.TestCase):
         self.assertEqual(hidden, 0, "folded tables are not printed")
         document = self.browser.pdf()
         self.assertTrue(document.startswith(b"%PDF"))
-        self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", document)), 1)
+        sheets = re.findall(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)\s*\]", document)
+        self.assertGreaterEqual(len(sheets), 1)
+        for sheet in sheets:
+            for points, millimetres in zip(sheet, SHEET_MM):
+                self.assertAlmostEqual(float(points) / 72 * 25.4, millimetres, delta=1)
         self.assertGreater(len(document), 10_000)
 
-    def broken(self, style, view):
-        """What is found on the page with another style, in a view."""
+    def with_style(self, style):
+        """A copy of the page with another style."""
         with open(self.path, encoding="utf-8") as file:
             text = file.read()
         broken = os.path.join(self.folder, "broken.html")
         with open(broken, "w", encoding="utf-8") as file:
             file.write(text.replace("</style>", f"{style}</style>", 1))
-        self.browser.open(broken, *VIEWS[view])
+        return broken
+
+    def broken(self, style, view):
+        """What is found on the page with another style, in a view."""
+        self.browser.open(self.with_style(style), *VIEWS[view])
         return self.browser.ask(MEASURE)
 
     @unittest.skipIf(GIVEN, "of the canned page")
@@ -339,6 +367,15 @@ class Browsers(unittest.TestCase):
         self.assertGreater(len(overlaps(tables["cells"])), 0)
         self.assertGreater(found["width"], found["view"])
         self.assertGreater(len(found["wide"]), 0)
+
+    @unittest.skipIf(GIVEN, "of the canned page")
+    def test_the_checks_find_what_cannot_be_read_on_paper(self):
+        for style, kinds in (("td { font-size: 8px !important }", {"TD"}), (".plot { width: 200px !important }", {"text"}),
+                             (".note { font-size: 6pt !important }", {"P"})):
+            found = self.printed(self.with_style(style))
+            self.assertEqual({one["kind"] for one in too_small(found)} & kinds, kinds, style)
+        found = self.printed(self.with_style("td.number { white-space: nowrap !important } table { font-size: 14px !important }"))
+        self.assertGreater(found["width"], found["view"])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ except ImportError:
 import markdown
 import page
 
-VOID = {"meta", "br", "link", "input", "hr", "img"}
+VOID = {"meta", "wbr", "br", "link", "input", "hr", "img"}
 
 
 class Elements(HTMLParser):
@@ -141,6 +141,21 @@ class Page(unittest.TestCase):
     def test_columns_of_numbers_and_sizes_are_marked(self):
         self.assertIn('<th class="size">size</th><th class="number">put</th>', self.text)
         self.assertIn('<td class="size">256 MiB</td>', self.text)
+
+    def test_wide_tables_are_in_parts_that_fit_on_a_sheet(self):
+        """Each with the first column, and with quartiles beside what they are of."""
+        (wide,) = re.findall(r"<summary>two directions and their floors</summary>.*?</details>", self.text, re.S)
+        heads = [re.findall(r"<th(?: [^>]*)?>(.*?)</th>", part.replace("<wbr>", "")) for part in wide.split("<table>")[1:]]
+        self.assertEqual([part[:2] for part in heads], [["size", "bytes"], ["size", "get microseconds"]])
+        self.assertEqual(heads[0] + heads[1][1:], list(canned.NAMES["tables"][1]["rows"][0]))
+        for count in range(1, 80):
+            names = ["size", *(f"{kind} {number}" for number in range(count) for kind in ("us", "lower quartile", "upper quartile"))]
+            parts = page.parts_of_columns(names)
+            self.assertEqual([names[0], *(name for part in parts for name in part[1:])], names)
+            for part in parts:
+                self.assertLessEqual(len(part), page.MAX_COLUMNS + 2)
+                self.assertEqual(part[0], "size")
+                self.assertTrue(part[1].startswith("us"), part)
 
     def test_what_was_not_measured_is_listed_with_its_reason(self):
         self.assertIn("Not measured: absent: this build has no program absent ; never: not asked for so far", self.shown)
