@@ -29,6 +29,14 @@ class Outcome:
     problem: str = ""  # why it did not end by itself with status 0; empty if it did
 
 
+class Interrupted(KeyboardInterrupt):
+    """The interrupt that has ended a command; outcome has what it has printed until then."""
+
+    def __init__(self, outcome):
+        super().__init__()
+        self.outcome = outcome
+
+
 def _group_lives(group):
     try:
         os.killpg(group, 0)
@@ -103,7 +111,8 @@ def run(argv, timeout_s, environment=None, folder=None, end_s=END_S, tick=None):
     before = set(processes.descendants(os.getpid()))
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         begin = time.monotonic()
-        process = None
+        process = status = None
+        interrupted = False
         try:
             try:
                 process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, cwd=folder,
@@ -111,7 +120,9 @@ def run(argv, timeout_s, environment=None, folder=None, end_s=END_S, tick=None):
             except OSError as problem:
                 return Outcome(127, 0.0, "", "", f"could not be started: {problem.strerror}")
             status = _wait(process, timeout_s, tick)
-        finally:  # also on ctrl-C; and what a program that has ended has left behind
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:  # also what a program that has ended has left behind
             seconds = time.monotonic() - begin
             with _undisturbed():
                 if process is not None and (process.returncode is None or _group_lives(process.pid)):
@@ -120,6 +131,8 @@ def run(argv, timeout_s, environment=None, folder=None, end_s=END_S, tick=None):
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
         tail = _tail(errors)
+    if interrupted:
+        raise Interrupted(Outcome(None, seconds, text, tail, "was interrupted"))
     if status is None:
         return Outcome(None, seconds, text, tail, f"did not end within {timeout_s:g} s and was ended")
     return Outcome(status, seconds, text, tail, "" if status == 0 else _described(status))

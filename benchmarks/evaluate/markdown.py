@@ -32,8 +32,8 @@ def _measurement(name, record):
         return [f"{name}: not measured: {record['reason'] if record else 'not asked for'}.", ""]
     setting = results.setting(record)
     lines = [f"`{record['command']}`" + (" (emulated link)" if record.get("emulated") else "") + (f", {setting}" if setting else ""), ""]
-    if record["status"] == "failed":
-        lines += [f"FAILED: {record['reason']}.", ""]
+    if record["status"] in ("failed", "stopped"):
+        lines += [f"{record['status'].upper()}: {record['reason']}.", ""]
     if "result" not in record:
         return lines
     for report in results.reports(record["result"]):

@@ -76,10 +76,10 @@ def bar_sentence(bar):
     return f"{bar['name']}: {value}; wanted: {WANTED.get(wanted, wanted)} {limit}"
 
 
-def bars_html(bars):
+def bars_html(bars, count=True):
     if not bars:
         return ""
-    lines = ["<h3>Bars</h3>", "<ul>"]
+    lines = ["<h3>Bars</h3>" if count else "<h3>Bars, which do not count</h3>", "<ul>"]
     for bar in bars:
         met = results.bar_met(bar)
         lines.append(f'<li>{text(bar_sentence(bar))}: <span class="{"met" if met else "missed"}">{"met" if met else "MISSED"}</span></li>')
@@ -145,6 +145,8 @@ def record_html(name, record):
         shown = record.get("errors", "").strip() or record.get("output", "").strip()
         if shown:
             lines.append(f"<pre>{text(shown[-1500:])}</pre>")
+    if record["status"] == "stopped":
+        lines.append(f'<p class="absent"><span class="missed">{text(name)} STOPPED</span>: {text(record["reason"])}</p>')
     kind = '<span class="emulated">emulated link</span>, ' if record.get("emulated") else ""
     lines.append(f'<p class="note">{kind}<code>{text(record["command"])}</code>, {text(record["date"])}, revision '
                  f'{text(record["revision"] or "unknown")}, {text(record.get("seconds", "?"))} s, load '
@@ -158,7 +160,7 @@ def record_html(name, record):
     for report in results.reports(record["result"]):
         lines += [table_html(table) for table in report["tables"] if table["rows"]]
         lines += [f'<p class="note">{text(remark)}</p>' for remark in report["remarks"]]
-        lines.append(bars_html(report["bars"]))
+        lines.append(bars_html(report["bars"], summary.counts(record)))
     return "\n".join(line for line in lines if line)
 
 
@@ -211,6 +213,9 @@ def summary_html(experiments, records, described, runs):
              f"{len(missed)} <span class=\"missed\">MISSED</span>.</p>"]
     if failed:
         lines.append(f'<p class="problem">Failed: {text(", ".join(failed))}</p>')
+    stopped = [name for name, record in records.items() if record and record["status"] == "stopped"]
+    if stopped:
+        lines.append(f'<p class="absent">Measured in part, without a count of bars: {text(", ".join(stopped))}</p>')
     absent = [(name, record["reason"] if record else "not asked for so far") for name, record in records.items()
               if not record or record["status"] == "not measured"]
     if absent:

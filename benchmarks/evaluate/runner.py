@@ -18,6 +18,7 @@ import machine
 import results
 
 SPAWN_TRIAL_S = 40
+OUT_OF_TIME = "the time for this run was over"
 
 
 @dataclasses.dataclass
@@ -242,16 +243,32 @@ class Runner:
             return self._out_of_time(measurement, old if is_of_this_build else None)
         self._say(f"{begin} about {measurement.expected_s:.0f} s ...")
         tick = self._tick and (lambda seconds: self._tick(f"{begin} about {measurement.expected_s:.0f} s, {seconds:.0f} s so far"))
-        record = self._measured(measurement, min(measurement.timeout_s, left_s), mark, tick)
-        if record["exit_status"] is None and left_s < measurement.timeout_s:
+        head = {**self._head(measurement), "fingerprint": mark}
+        try:
+            outcome = execution.run(self._place.argv(measurement), min(measurement.timeout_s, left_s), dict(measurement.environment),
+                                    self._place.source, tick=tick)
+        except execution.Interrupted as interrupted:
+            record = self._with_outcome(head, interrupted.outcome)
+            if not is_of_this_build and "result" in record:
+                write_record(self._place, measurement.name, self._stopped(record, "interrupted"))
+            raise
+        record = self._with_outcome(head, outcome)
+        if outcome.status is None and left_s < measurement.timeout_s:
             # It is this run that had no time: the measurement has not failed.
-            return self._out_of_time(measurement, old if is_of_this_build else None)
+            if is_of_this_build or "result" not in record:
+                return self._out_of_time(measurement, old if is_of_this_build else None)
+            record = self._stopped(record, OUT_OF_TIME)
         write_record(self._place, measurement.name, record)
         return record
 
+    @staticmethod
+    def _stopped(record, why):
+        """What a program prints when it is asked to end is a part of its result."""
+        return {**record, "status": "stopped", "reason": f"{why}; this is what was measured until then, the next run measures it again"}
+
     def _out_of_time(self, measurement, old):
         """What is there of this build stays."""
-        return dict(old, kept=True) if old else self._not_measured(measurement, "the time for this run was over; the next run goes on here")
+        return dict(old, kept=True) if old else self._not_measured(measurement, f"{OUT_OF_TIME}; the next run goes on here")
 
     def _not_measured(self, measurement, reason):
         record = self._head(measurement)
@@ -265,12 +282,9 @@ class Runner:
                 "emulated": measurement.emulated, "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
                 "revision": self._revision, "machine": dict(self._machine, load=[round(value, 2) for value in os.getloadavg()])}
 
-    def _measured(self, measurement, timeout_s, mark, tick):
-        record = self._head(measurement)
-        record["fingerprint"] = mark
-        outcome = execution.run(self._place.argv(measurement), timeout_s, dict(measurement.environment), self._place.source,
-                                tick=tick)
-        record.update(seconds=round(outcome.seconds, 2), exit_status=outcome.status, errors=outcome.errors)
+    @staticmethod
+    def _with_outcome(head, outcome):
+        record = {**head, "seconds": round(outcome.seconds, 2), "exit_status": outcome.status, "errors": outcome.errors}
         problem = outcome.problem
         try:
             document = results.parse(outcome.output)

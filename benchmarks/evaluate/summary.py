@@ -54,9 +54,14 @@ def table(reports_of):
     return {"title": TITLE, "rows": rows} if rows else None
 
 
+def counts(record):
+    """Whether the bars of a record count: not those of a part of a result."""
+    return bool(record) and record["status"] != "stopped"
+
+
 def all_bars(records):
-    """(measurement, bar) of everything that is there."""
+    """(measurement, bar) of everything that counts."""
     for name, record in records.items():
-        for report in results.reports_of(record):
+        for report in results.reports_of(record) if counts(record) else []:
             for bar in report["bars"]:
                 yield name, bar

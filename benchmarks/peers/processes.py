@@ -18,13 +18,18 @@ def end_on_request():
     """A request to end raises SystemExit, so that what this process has started is ended and its folders are removed; further requests
     do not disturb that."""
     def leave(number, _):
-        for one in REQUESTS_TO_END:
-            signal.signal(one, signal.SIG_IGN)
+        ignore_requests()
         sys.exit(128 + number)
 
     for one in REQUESTS_TO_END:
         if signal.getsignal(one) != signal.SIG_IGN:  # as nohup and shells in the background ask for
             signal.signal(one, leave)
+
+
+def ignore_requests():
+    """What is being written is written to its end."""
+    for one in REQUESTS_TO_END:
+        signal.signal(one, signal.SIG_IGN)
 
 
 def adopt_orphans():

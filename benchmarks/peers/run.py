@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -85,11 +86,14 @@ class peer:
             return None
         return objects[-1]
 
-    def measure(self, number, given, places, floor):
-        """One round, right after the floor: the virtual cores of a machine may move while others are measured."""
+    def measure(self, number, given, places, floor, end):
+        """One round, right after the floor: the virtual cores of a machine may move while others are measured. Nothing is begun after
+        the end."""
         below = None
         if floor is not None and floor.problem is None:
             below = floor.run(["--empty"], given, places)
+        if time.monotonic() >= end:
+            return
         found = self.run([] if number == 0 else ["--no-idle"], given, places)
         if found is None:
             return
@@ -171,8 +175,10 @@ def progress(text):
 
 
 def measure(peers, given, places):
-    """Rounds over all peers, each beginning with another one; then the deaths. Gives a remark on rounds left out."""
-    end = time.monotonic() + given.budget
+    """Rounds over all peers, each beginning with another one; then the deaths. No program is begun after the end of the budget. Gives
+    remarks on what is left out."""
+    begin = time.monotonic()
+    end = begin + given.budget
     here = [one for one in peers if one.problem is None]
     floor = next((one for one in here if one.name == "floor"), None)
     rounds = 0
@@ -180,21 +186,31 @@ def measure(peers, given, places):
         # What a round takes is known after the first one; deaths take up to three seconds each.
         if number > 0 and time.monotonic() + (time.monotonic() - begin) / number > end - 2.0 * len(here):
             break
-        if number == 0:
-            begin = time.monotonic()
         for i in range(len(here)):
             one = here[(i + number) % len(here)]
             if one.problem is not None or number >= (one.rounds or given.repetitions):
                 continue
+            if time.monotonic() >= end:
+                break
             progress(f"round {number + 1} of {given.repetitions}: {one.title}")
-            one.measure(number, given, places, floor)
-        rounds += 1
+            one.measure(number, given, places, floor, end)
+        else:
+            rounds += 1
     for one in here:
-        if one.problem is None:
+        if one.problem is None and time.monotonic() < end:
             progress(f"death of the server: {one.title}")
             one.measure_death(given, places)
     progress("")
     return [] if rounds == given.repetitions else [f"{rounds} of {given.repetitions} rounds within {given.budget:g} s"]
+
+
+def leave_out(peers, why):
+    """Marks what was not come to."""
+    for one in peers:
+        if one.problem is None and not one.samples["empty_us"]:
+            one.problem = f"not measured: {why}"
+        elif one.problem is None and one.death is None:
+            one.death = f"not measured: {why}"
 
 
 def make_report(peers, remarks, places, pair):
@@ -274,7 +290,7 @@ def parse():
                         help="measure nothing: what --json has printed, or make evaluate has stored (build/evaluation/data/peers.json)")
     parser.add_argument("--only", default="", help="names, separated by commas; floor is always run")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds (default: 5)")
-    parser.add_argument("--budget", type=float, default=220, help="seconds after which no further round begins")
+    parser.add_argument("--budget", type=float, default=220, help="seconds after which no further program is begun (default: 220)")
     parser.add_argument("--timeout", type=float, default=40, help="seconds for one program")
     parser.add_argument("--bin", default=str(ROOT / "build" / "release" / "bin" / "peers"), help="folder of the programs")
     parser.add_argument("--catalogue", default=str(HERE / "peers.json"))
@@ -313,12 +329,22 @@ def main():
         places = places_of(given, temporary)
         peers = [peer(name, entry, places) for name, entry in catalogue.items()
                  if not only or name in only or name == "floor"]
-        remarks = measure(peers, given, places)
+        try:
+            remarks, why, status = measure(peers, given, places), f"the time of {given.budget:g} s was over", None
+        except SystemExit as request:  # what was measured until then is a report, too
+            why, status = f"ended by {signal.Signals(request.code - 128).name}", request.code
+            remarks = [f"{why}: some rounds, or all, are missing"]
+        processes.ignore_requests()
+        if status is not None and not any(one.samples["empty_us"] for one in peers):
+            return status
+        leave_out(peers, why)
         result = make_report(peers, remarks, places, given.pair)
         if given.markdown:
             print_markdown(result)
         else:
             report.print_report(result, given.json)
+    if status is not None:
+        return status
     return 0 if any(one.samples["empty_us"] for one in peers) else 1
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests of benchmarks/peers/run.py with peers that hang, fail or are absent."""
+import argparse
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 PEERS = HERE.parent.parent / "benchmarks" / "peers"
@@ -16,6 +18,7 @@ sys.path.insert(0, str(PEERS))
 import cores  # noqa: E402
 import processes  # noqa: E402
 import report  # noqa: E402
+import run  # noqa: E402
 
 
 def fake(behaviour, **entry):
@@ -27,6 +30,11 @@ def started(folder, catalogue, *options):
     path.write_text(json.dumps(catalogue))
     command = [sys.executable, str(PEERS / "run.py"), "--catalogue", str(path), "--bin", folder, *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def take_interrupts():
+    """What a shell starts in the background ignores them, and so would what that starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def of_title(result, title):
@@ -81,21 +89,30 @@ class run_test(unittest.TestCase):
         self.assertEqual(of_title(result, "fake good")["rounds"], 2)
         self.assertTrue(any("fake hangs" in remark for remark in result["remarks"]))
 
-    def test_a_request_to_end_leaves_no_process_and_no_folder(self):
-        with tempfile.TemporaryDirectory() as folder:
-            notes, catalogue = pathlib.Path(folder, "notes"), pathlib.Path(folder, "peers.json")
-            catalogue.write_text(json.dumps({"one": fake("hangs", environment={"FAKE_NOTES": str(notes)})}))
-            process = subprocess.Popen([sys.executable, str(PEERS / "run.py"), "--catalogue", str(catalogue), "--bin", folder],
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            deadline = time.monotonic() + 60
-            while not notes.exists() and time.monotonic() < deadline:
-                time.sleep(0.02)
-            process.send_signal(signal.SIGTERM)
-            _, errors = process.communicate(timeout=60)
-            self.assertEqual((process.returncode, errors), (128 + signal.SIGTERM, ""))
-            pid, temporary = notes.read_text(encoding="utf-8").split()
-            self.assertFalse(os.path.exists(f"/proc/{pid}"))
-            self.assertFalse(os.path.exists(temporary))
+    def test_a_request_to_end_leaves_no_process_and_no_folder_and_a_report_of_what_was_measured(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name), tempfile.TemporaryDirectory() as folder:
+                notes, catalogue = pathlib.Path(folder, "notes"), pathlib.Path(folder, "peers.json")
+                catalogue.write_text(json.dumps({"floor": fake("good"), "one": fake("good", title="measured"),
+                                                 "two": fake("hangs", environment={"FAKE_NOTES": str(notes)}),
+                                                 "three": fake("good", title="never begun")}))
+                command = [sys.executable, str(PEERS / "run.py"), "--catalogue", str(catalogue), "--bin", folder, "--json"]
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=take_interrupts)
+                deadline = time.monotonic() + 60
+                while not notes.exists() and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                process.send_signal(number)
+                output, errors = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, errors), (128 + number, ""))
+                pid, temporary = notes.read_text(encoding="utf-8").split()
+                self.assertFalse(os.path.exists(f"/proc/{pid}"))
+                self.assertFalse(os.path.exists(temporary))
+                result, why = json.loads(output), f"not measured: ended by {number.name}"
+                row = of_title(result, "measured")
+                self.assertEqual((row["empty call: us"], row["empty call / floor"], row["rounds"], row["remark"]), (3.0, 1.5, 1, ""))
+                self.assertEqual(row["server killed in mid-call"], why)
+                for title in ("fake hangs", "never begun"):
+                    self.assertEqual((of_title(result, title)["empty call: us"], of_title(result, title)["remark"]), (None, why))
 
     def test_a_peer_that_fails_is_a_row_with_its_reason(self):
         result = self.json_of({"one": fake("fails"), "two": fake("good")}, "--repetitions", "1")
@@ -178,10 +195,13 @@ class run_test(unittest.TestCase):
                 self.assertIn("Not measured: fake fails", ended.stdout)
                 self.assertIn(measured["when and where"], ended.stdout)
 
-    def test_the_budget_ends_the_rounds(self):
-        result = self.json_of({"one": fake("good")}, "--budget", "0", "--repetitions", "9")
-        self.assertEqual(result["tables"][0]["rows"][0]["rounds"], 1)
-        self.assertTrue(any("1 of 9 rounds" in remark for remark in result["remarks"]))
+    def test_nothing_is_measured_after_the_budget(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = started(folder, {"one": fake("good")}, "--json", "--budget", "0", "--repetitions", "9")
+        self.assertEqual(ended.returncode, 1)
+        result = json.loads(ended.stdout)
+        self.assertEqual(of_title(result, "fake good")["remark"], "not measured: the time of 0 s was over")
+        self.assertTrue(any("0 of 9 rounds" in remark for remark in result["remarks"]))
 
     def test_the_catalogue_is_complete(self):
         for name, entry in json.loads((PEERS / "peers.json").read_text()).items():
@@ -191,6 +211,53 @@ class run_test(unittest.TestCase):
                     self.assertTrue(pathlib.Path(part.format(here=PEERS)).exists(), part)
                 elif part.startswith("{bin}/"):
                     self.assertIn(part[len("{bin}/"):], (PEERS / "CMakeLists.txt").read_text())
+
+
+class budget_test(unittest.TestCase):
+    """With programs that take ten seconds each, of a clock that only they move."""
+
+    def measured(self, budget, hanging=0, repetitions=3):
+        """Peers, remarks, and when each program was begun. The first ones after the floor hang until their timeout."""
+        now, begun = [1000.0], []
+        with tempfile.TemporaryDirectory() as folder:
+            given = argparse.Namespace(bin=folder, catalogue=str(PEERS / "peers.json"), budget=budget, repetitions=repetitions, timeout=40)
+            places = run.places_of(given, folder)
+            peers = [run.peer(name, fake("good", title=name), places) for name in ("floor", "one", "two", "three")]
+
+        def program(one, arguments, *_):
+            begun.append(now[0] - 1000)
+            hangs = one in peers[1:1 + hanging] and "--empty" not in arguments
+            now[0] += given.timeout if hangs else 10
+            if hangs:
+                one.problem = "hangs"
+                return None
+            return {"death": "hangs"} if "--death" in arguments else {"version": "", "how": "", **dict.fromkeys(run.MEASURES, 1.0)}
+
+        with unittest.mock.patch.object(run.peer, "run", program), unittest.mock.patch.object(run.time, "monotonic", lambda: now[0]):
+            remarks = run.measure(peers, given, places)
+        run.leave_out(peers, "over")
+        return peers, remarks, begun
+
+    def test_it_is_exceeded_by_one_program_at_most(self):
+        for hanging in range(4):
+            for budget in range(0, 600, 5):
+                _, remarks, begun = self.measured(budget, hanging)
+                self.assertTrue(all(one < budget for one in begun), (budget, hanging, begun))
+                self.assertTrue(remarks or len(begun) > 1)
+
+    def test_what_is_left_out_says_so_and_what_was_measured_stays(self):
+        peers, remarks, _ = self.measured(50)
+        self.assertEqual([len(one.samples["empty_us"]) for one in peers], [1, 1, 0, 0])
+        self.assertEqual([one.problem for one in peers], [None, None, "not measured: over", "not measured: over"])
+        self.assertEqual([one.death for one in peers], ["not measured: over"] * 2 + [None] * 2)
+        self.assertEqual(remarks, ["0 of 3 rounds within 50 s"])
+
+    def test_with_enough_time_all_is_measured(self):
+        peers, remarks, begun = self.measured(1000)
+        self.assertEqual([len(one.samples["empty_us"]) for one in peers], [3] * 4)
+        self.assertEqual({one.problem for one in peers}, {None})
+        self.assertEqual({one.death for one in peers}, {"nothing within 3 s: hangs"})
+        self.assertEqual((remarks, len(begun)), ([], 3 * 4 * 2 + 4))
 
 
 class processes_test(unittest.TestCase):

@@ -160,6 +160,18 @@ class Page(unittest.TestCase):
     def test_what_was_not_measured_is_listed_with_its_reason(self):
         self.assertIn("Not measured: absent: this build has no program absent ; never: not asked for so far", self.shown)
 
+    def test_bars_of_a_part_of_a_result_do_not_count(self):
+        records = canned.records()
+        records["bandwidth"].update(status="stopped", reason="interrupted")
+        text = page.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE)
+        self.assertIn("0 bars: 0 met, 0 <", text)
+        self.assertIn('<span class="missed">bandwidth STOPPED</span>: interrupted', text)
+        self.assertIn("<h3>Bars, which do not count</h3>", text)
+        self.assertIn("Measured in part, without a count of bars: bandwidth<", text)
+        lines = markdown.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE).splitlines()
+        self.assertIn("STOPPED: interrupted.", lines)
+        self.assertIn("0 bars: 0 met, 0 MISSED.", lines)
+
     def test_a_plot_without_results_of_ours_is_left_out(self):
         records = dict(canned.records(), bandwidth=None)
         text = page.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE)

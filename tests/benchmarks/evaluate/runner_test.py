@@ -1,4 +1,5 @@
 """Runs of commands that work, fail, hang and leave processes behind; what is kept and what is measured again."""
+import dataclasses
 import json
 import os
 import pathlib
@@ -126,17 +127,25 @@ class Execution(unittest.TestCase):
             self.assertFalse(lives(int(pid.read_text(encoding="ascii"))))
 
     def test_an_interrupt_ends_the_program(self):
+        """And has what it has printed."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "pid")
-            code = (f"import sys; sys.path.insert(0, {os.path.dirname(execution.__file__)!r}); import execution; "
-                    f"execution.run(['/bin/sh', '-c', 'echo $$ > {file}.new; mv {file}.new {file}; sleep 1000'], 1000)")
-            process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, start_new_session=True,
+            code = textwrap.dedent(f"""
+                import sys
+                sys.path.insert(0, {os.path.dirname(execution.__file__)!r})
+                import execution
+                try:
+                    execution.run(['/bin/sh', '-c', 'trap "echo said; exit" TERM; echo $$ > {file}.new; mv {file}.new {file}; sleep 1000 & wait'], 1000)
+                except execution.Interrupted as interrupted:
+                    print(interrupted.outcome.output, end="")
+            """)
+            process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True,
                                        preexec_fn=take_interrupts)
             deadline = time.monotonic() + 60
             while not file.exists() and time.monotonic() < deadline:
                 time.sleep(0.02)
             process.send_signal(signal.SIGINT)
-            process.wait(timeout=60)
+            self.assertEqual(process.communicate(timeout=60)[0], "said\n")
             self.assertTrue(gone(int(file.read_text(encoding="ascii"))))
 
 
@@ -330,6 +339,43 @@ class Runs(unittest.TestCase):
         # Its own limit is another thing.
         hanging = canned.script("late", f"test ! -e {flag} || sleep 1000; {GOOD}", expected_s=0.5, timeout_s=1)
         self.assertEqual(self.run_all(hanging, budget_s=100, again=True)["late"]["status"], "failed")
+
+    def test_what_a_program_prints_when_its_time_ends_is_kept_as_a_part(self):
+        """And measured again; a complete result of the same build is worth more."""
+        flag, file = os.path.join(self.folder, "flag"), os.path.join(self.folder, "begun")
+        for name, document in (("complete", canned.NAMES), ("part", canned.MODELS)):
+            pathlib.Path(self.folder, name).write_text(json.dumps(document), encoding="utf-8")
+        text = f"cd {self.folder}; test -e flag && exec cat complete; trap 'cat part; exit 143' TERM; touch begun; while :; do sleep 0.1; done"
+        one = canned.script("one", text, expected_s=0.5, timeout_s=1000)
+        budget_s = 1
+        while not os.path.exists(file):  # a busy machine takes longer to get there
+            record = self.run_all(one, budget_s=budget_s)["one"]
+            budget_s *= 2
+        self.assertEqual((record["status"], record["result"]["name"]), ("stopped", "models"))
+        self.assertIn("the time for this run was over; this is what was measured until then", record["reason"])
+        self.assertEqual(runner.read_record(self.place, "one")["status"], "stopped")
+        pathlib.Path(flag).touch()
+        record = self.run_all(one)["one"]
+        self.assertEqual((record["status"], record["result"]["name"]), ("measured", "names"))
+        os.unlink(flag)
+        record = self.run_all(one, budget_s=budget_s, again=True)["one"]
+        self.assertEqual((record["status"], record["result"]["name"]), ("measured", "names"))
+        self.assertTrue(record["kept"])
+
+    def test_what_a_program_prints_when_it_is_interrupted_is_kept_as_a_part(self):
+        partly = execution.Outcome(None, 1.5, json.dumps(canned.MODELS), "", "was interrupted")
+        one = canned.script("one", GOOD)
+        for outcome, again, status, name in ((dict(output="half of"), False, None, None), ({}, False, "stopped", "models"),
+                                             (None, False, "measured", "methods"), ({}, True, "measured", "methods")):
+            with self.subTest(status=status, again=again):
+                if outcome is None:
+                    self.run_all(one)
+                else:
+                    interrupt = execution.Interrupted(dataclasses.replace(partly, **outcome))
+                    with unittest.mock.patch.object(execution, "run", side_effect=interrupt), self.assertRaises(KeyboardInterrupt):
+                        self.run_all(one, again=again)
+                record = runner.read_record(self.place, "one")
+                self.assertEqual((record and record["status"], record and record["result"]["name"]), (status, name))
 
     def test_what_does_not_fit_into_the_time_is_left_for_the_next_run(self):
         one, file = self.counting("one", expected_s=50)
