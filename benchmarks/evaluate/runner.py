@@ -1,6 +1,8 @@
 """Measures what is asked for and not there yet, and keeps a file of JSON for every measurement."""
+import ast
 import dataclasses
 import datetime
+import functools
 import glob
 import hashlib
 import json
@@ -109,25 +111,83 @@ class Requirements:
         raise ValueError(f"unknown requirement {kind}:{name}")
 
 
+@functools.lru_cache(maxsize=None)
+def _libraries_of(path, _changed_ns):
+    """Shared libraries that the dynamic linker loads with a program; none of what is no such program."""
+    with open(path, "rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return ()
+    try:
+        listed = subprocess.run(["ldd", path], capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return tuple(sorted(set(re.findall(r"(?:=>\s*|^\s*)(/\S+)", listed, re.M))))
+
+
+@functools.lru_cache(maxsize=None)
+def _imported_by(path, folders, _changed_ns):
+    """Scripts of the repository that a script imports, and those that these import."""
+    with open(path, "rb") as file:
+        try:
+            tree = ast.parse(file.read())
+        except (SyntaxError, ValueError):
+            return ()
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    found = set()
+    for name in names:
+        found.update(one for one in (os.path.join(folder, *name.split(".")) + ".py" for folder in folders) if os.path.isfile(one))
+    return tuple(sorted(found))
+
+
+def _scripts_with(files, place):
+    """Scripts among the files, with all that they import of the repository."""
+    folders = tuple(os.path.join(place.source, "benchmarks", name) for name in ("evaluate", "peers"))
+    found, left = set(), [path for path in files if path.endswith(".py")]
+    while left:
+        path = left.pop()
+        if path not in found:
+            found.add(path)
+            left += _imported_by(path, (os.path.dirname(path), *folders), os.stat(path).st_mtime_ns)
+    return found
+
+
 def fingerprint(place, measurement):
-    """Changes with the command, its programs, what else it uses, the library, and the machine."""
+    """Changes with the command, its programs, their shared libraries, its scripts, the launcher, what else it uses, and the machine. Of
+    what the build and the repository have the contents count, of the system's libraries and commands which file it is, its size and date."""
     digest = hashlib.sha256()
     argv = place.argv(measurement)
     digest.update(json.dumps([list(measurement.argv), sorted(measurement.environment), machine.identity()]).encode())
     files = {part for part in argv if os.path.isfile(part) and part != sys.executable}
+    commands = set() if os.path.isabs(argv[0]) else {argv[0]}
     for need in measurement.needs:
         kind, name = need.split(":", 1)
         if kind == "program":
             files.add(os.path.join(place.programs, name))
+        elif kind == "command":
+            commands.add(name)
     for pattern in measurement.uses:
         found = sorted(glob.glob(place.filled(pattern)))
         digest.update(json.dumps(found).encode())
         files.update(found)
     for pattern in ("libham*.so*", "libveo*.so*", "libmpixkernel*.so*"):
         files.update(glob.glob(os.path.join(place.build, "lib*", pattern)))
-    for path in sorted(one for one in files if os.path.isfile(one)):
+    files = {one for one in files if os.path.isfile(one)}
+    files |= _scripts_with(files, place)
+    of_system = {path for path in map(shutil.which, sorted(commands)) if path}
+    for path in sorted(files | of_system):
+        for library in filter(os.path.isfile, _libraries_of(os.path.realpath(path), os.stat(path).st_mtime_ns)):
+            (files if library.startswith(place.build + os.sep) else of_system).add(library)
+    for path in sorted(files):
         with open(path, "rb") as file:
             digest.update(hashlib.sha256(file.read()).digest())
+    for path in sorted(map(os.path.realpath, of_system)):
+        state = os.stat(path)
+        digest.update(json.dumps([path, state.st_size, state.st_mtime_ns]).encode())
     return digest.hexdigest()[:16]
 
 

@@ -221,6 +221,57 @@ class Runs(unittest.TestCase):
         (folder / "other").unlink()
         self.assertNotIn("kept", self.run_all(one)["one"])
 
+    def test_shared_libraries_of_its_programs_count(self):
+        self.assertTrue(any("libc" in one for one in runner._libraries_of(os.path.realpath("/bin/sh"), 0)))
+        shutil.copy("/bin/sh", os.path.join(self.place.programs, "program"))
+        one = Measurement("one", ("{bin}/program",), ("program:program",))
+        of_system, of_build = pathlib.Path(self.folder, "libother.so"), pathlib.Path(self.place.build, "libbuilt.so")
+        ldd = pathlib.Path(self.folder, "ldd")
+        ldd.write_text(f"#!/bin/sh\necho '  linux-vdso.so.1 (0x1)'\necho '  libother.so => {of_system} (0x2)'\necho '  {of_build} (0x3)'\n"
+                       "echo '  libgone.so => not found'\n", encoding="ascii")
+        ldd.chmod(0o755)
+        marks = []
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}"}):
+            for path, text in ((of_system, "one"), (of_system, "another"), (of_build, "one"), (of_build, "other")):
+                path.write_text(text, encoding="ascii")
+                marks.append(runner.fingerprint(self.place, one))
+            self.assertEqual(len(set(marks)), 4)
+            os.utime(of_build, (1, 1))  # built once more, to the same
+            self.assertEqual(runner.fingerprint(self.place, one), marks[-1])
+            os.utime(of_system, (1, 1))  # of another package
+            self.assertNotIn(runner.fingerprint(self.place, one), marks)
+
+    def test_scripts_that_its_script_imports_count(self):
+        source = os.path.join(self.folder, "source")
+        place = runner.Place(source, self.place.build, self.place.out)
+        for name, text in (("evaluate/one.py", "import os\nimport two\n"), ("evaluate/two.py", "def late():\n    from three import thing\n"),
+                           ("peers/three.py", "import one\n"), ("peers/other.py", "")):
+            path = pathlib.Path(source, "benchmarks", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="ascii")
+        one = Measurement("one", ("{python}", "{source}/benchmarks/evaluate/one.py"))
+        first = runner.fingerprint(place, one)
+        for name, counts in (("evaluate/one.py", True), ("evaluate/two.py", True), ("peers/three.py", True), ("peers/other.py", False)):
+            path = pathlib.Path(source, "benchmarks", name)
+            before = path.read_text(encoding="ascii")
+            path.write_text(before + "# changed\n", encoding="ascii")
+            self.assertEqual(runner.fingerprint(place, one) != first, counts, name)
+            path.write_text(before, encoding="ascii")
+            self.assertEqual(runner.fingerprint(place, one), first)
+        scripts = {os.path.basename(path) for path in runner._scripts_with({os.path.join(canned.REPOSITORY, "benchmarks/evaluate/heat.py")}, self.place)}
+        self.assertEqual(scripts, {"heat.py", "execution.py", "processes.py"})
+
+    def test_the_launcher_counts(self):
+        launcher = pathlib.Path(self.folder, "mpirun.some")
+        marks = set()
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}"}):
+            for one in (Measurement("one", ("mpirun.some", "-n", "2")), Measurement("one", ("{python}",), ("command:mpirun.some",))):
+                for text in ("first", "another"):
+                    launcher.write_text(f"#!/bin/sh\n# {text}\n", encoding="ascii")
+                    launcher.chmod(0o755)
+                    marks.add(runner.fingerprint(self.place, one))
+        self.assertEqual(len(marks), 4)
+
     def test_another_machine_is_measured_again(self):
         one, file = self.counting("one")
         self.run_all(one)
