@@ -143,6 +143,7 @@ def main(texts):
             print("\nevaluate: interrupted; the next run goes on here", file=sys.stderr, flush=True)
     run.done("measuring", time.time())
     records, described = runner.of_one_machine({one.name: runner.read_record(place, one.name) for one in measurements_of(everything)})
+    records = runner.with_marks(place, records, experiments.MEASUREMENTS)
     described = described or machine.describe()
     if options.markdown:
         print(markdown.written(everything, records, papers.load(), described, earlier))

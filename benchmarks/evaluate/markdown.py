@@ -32,6 +32,8 @@ def _measurement(name, record):
         return [f"{name}: not measured: {record['reason'] if record else 'not asked for'}.", ""]
     setting = results.setting(record)
     lines = [f"`{record['command']}`" + (" (emulated link)" if record.get("emulated") else "") + (f", {setting}" if setting else ""), ""]
+    if record.get("earlier"):
+        lines += [f"{name}: {summary.EARLIER}; its bars do not count.", ""]
     if record["status"] in ("failed", "stopped"):
         lines += [f"{record['status'].upper()}: {record['reason']}.", ""]
     if "result" not in record:
@@ -64,8 +66,11 @@ def _short(records):
     """What a reader wants first: some figures, and what is missed."""
     bars = list(summary.all_bars(records))
     missed = [(name, bar) for name, bar in bars if not results.bar_met(bar)]
-    short = summary.table(lambda name: results.reports_of(records.get(name)))
+    earlier = summary.earlier_ones(records)
+    short = summary.table(lambda name: results.reports_of(records.get(name)), earlier)
     lines = ["### In short", ""] + ([*table(short["rows"]), ""] if short else [])
+    if earlier:
+        lines += [f"{summary.EARLIER.capitalize()}, and their bars are not counted: {', '.join(earlier)}.", ""]
     lines += [f"{len(bars)} bars: {len(bars) - len(missed)} met, {len(missed)} MISSED" + (":" if missed else "."), ""]
     return lines + [f"- {name}: {_bar(bar).removeprefix('- ')}" for name, bar in missed] + ([""] if missed else [])
 
@@ -86,9 +91,8 @@ def written(experiments, records, known, described, runs=()):
     pairs = results.core_pairs(records)
     if pairs:
         lines.append(f"- cores of host and target: {'; '.join(pairs)}")
-    revisions = sorted({record["revision"] for record in records.values() if record and record["status"] == "measured"})
     dates = sorted({record["date"][:10] for record in records.values() if record and record["status"] == "measured"})
-    lines += [f"- revision: {', '.join(revisions)}", f"- measured: {', '.join(dates)}", ""]
+    lines += [f"- revision: {summary.revisions(records)}", f"- measured: {', '.join(dates)}", ""]
     lines += _short(records)
     lines += _durations(records, described, runs)
     printed = {}

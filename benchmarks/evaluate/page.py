@@ -145,6 +145,9 @@ def record_html(name, record):
         shown = record.get("errors", "").strip() or record.get("output", "").strip()
         if shown:
             lines.append(f"<pre>{text(shown[-1500:])}</pre>")
+    if record.get("earlier"):
+        lines.append(f'<p class="absent"><span class="missed">{text(name)}: {summary.EARLIER}</span>: its programs, or what they use, have changed '
+                     "since; the next run measures it again</p>")
     if record["status"] == "stopped":
         lines.append(f'<p class="absent"><span class="missed">{text(name)} STOPPED</span>: {text(record["reason"])}</p>')
     kind = '<span class="emulated">emulated link</span>, ' if record.get("emulated") else ""
@@ -169,6 +172,10 @@ def experiment_html(experiment, records, known, shown):
     sources = Sources(records, known)
     emulated = f' <span class="emulated">({text(experiment.emulated)})</span>' if experiment.emulated else ""
     lines = [f'<section id="{text(experiment.name)}">', f"<h2>{text(experiment.title)}{emulated}</h2>", f"<p>{text(experiment.about)}</p>"]
+    earlier = [name for name in summary.earlier_ones(records) if name in experiment.measurements]
+    if earlier:
+        lines.append(f'<p class="absent"><span class="missed">Of an earlier build</span>, in plots and tables of this section: '
+                     f'{text(", ".join(earlier))}</p>')
     if experiment.differs:
         lines.append(f"<p><b>Differs from the paper:</b> {text(experiment.differs)}</p>")
     plots = [plot_html(plot, sources, f"{experiment.name}-{index}") for index, plot in enumerate(experiment.plots)]
@@ -211,6 +218,9 @@ def summary_html(experiments, records, described, runs):
     missed = [(name, bar) for name, bar in bars if not results.bar_met(bar)]
     lines = [f"<p>{len(measured)} of {len(records)} measurements are there. {len(bars)} bars: {len(bars) - len(missed)} met, "
              f"{len(missed)} <span class=\"missed\">MISSED</span>.</p>"]
+    earlier = summary.earlier_ones(records)
+    if earlier:
+        lines.append(f'<p class="absent"><span class="missed">Of an earlier build</span>, and their bars are not counted: {text(", ".join(earlier))}</p>')
     if failed:
         lines.append(f'<p class="problem">Failed: {text(", ".join(failed))}</p>')
     stopped = [name for name, record in records.items() if record and record["status"] == "stopped"]
@@ -224,7 +234,7 @@ def summary_html(experiments, records, described, runs):
     if missed:
         lines += ["<details><summary>Missed bars</summary><ul>",
                   *[f"<li>{text(name)}: {text(bar_sentence(bar))}</li>" for name, bar in missed], "</ul></details>"]
-    short = summary.table(lambda name: results.reports_of(records.get(name)))
+    short = summary.table(lambda name: results.reports_of(records.get(name)), earlier)
     if short:
         lines.append(table_html(short))
     lines += durations_html(records, described, runs)
@@ -238,7 +248,7 @@ def written(experiments, records, known, described, runs=()):
     with open(STYLE, encoding="utf-8") as file:
         style = file.read()
     shown = {}
-    revisions = sorted({record["revision"] or "unknown" for record in records.values() if record and record["status"] == "measured"})
+    revisions = summary.revisions(records)
     return "\n".join([
         "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">', "<title>HAM: evaluation</title>",
@@ -249,6 +259,6 @@ def written(experiments, records, known, described, runs=()):
         "What goes over an emulated link says so in its title. Values are medians; q1 and q3 are the quartiles of what stands before "
         "them, \"quartiles\" those of the ratio.</p>",
         summary_html(experiments, records, described, runs), "<h2>Machine</h2>", machine_html(described, records),
-        f'<p class="note">Source: revision {text(", ".join(revisions) or "unknown")}.'
+        f'<p class="note">Source: revision {text(revisions or "unknown")}.'
         + ("" if figures else " matplotlib was missing when this page was written: it has no plots.") + "</p>",
         *[experiment_html(one, records, known, shown) for one in experiments], "</body></html>", ""])

@@ -223,6 +223,12 @@ def of_one_machine(records):
     return kept, newest["machine"]
 
 
+def with_marks(place, records, measurements):
+    """The records; those with a result of another build than the one that is there have the mark "earlier". measurements: by their names."""
+    return {name: dict(one, earlier=True) if one and "result" in one and one.get("fingerprint") != fingerprint(place, measurements[name]) else one
+            for name, one in records.items()}
+
+
 def write_record(place, name, record):
     os.makedirs(place.data, exist_ok=True)
     path = place.record(name)

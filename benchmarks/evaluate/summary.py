@@ -3,6 +3,7 @@ import points
 import results
 
 TITLE = "in short, beside the papers"
+EARLIER = "of an earlier build"
 
 
 def _cell(reports, table, column, where=()):
@@ -22,14 +23,13 @@ def _inverse(value):
 
 def _rows(of):
     """(what, the paper's figures or None, those of this run): each group of figures is one cell. None stands for what is not there."""
-    link, fig9 = of("bandwidth-emulated"), of("protocols")
     yield ("paper 1, Fig. 9, emulated link: HAM over VEO / native call; native call / HAM over DMA (the native call is the paper's)", "5.4; 13.1",
-           [_cell(fig9, "Fig. 9", "^here: of native", (("empty offload", "^HAM over VEO"),)),
-            _inverse(_cell(fig9, "Fig. 9", "^here: of native", (("empty offload", "^HAM over DMA"),)))])
+           [_cell(of("protocols"), "Fig. 9", "^here: of native", (("empty offload", "^HAM over VEO"),)),
+            _inverse(_cell(of("protocols"), "Fig. 9", "^here: of native", (("empty offload", "^HAM over DMA"),)))])
     ways = ("host to target", "target to host")
     for name, paper in (("HAM over VEO", "9.9; 10.4"), ("HAM over DMA, by the target", "10.6; 11.1")):
         yield (f"paper 1, Table IV, emulated link: largest bandwidth to the target and back, {name}, GiB/s", paper,
-               [_cell(link, "Table IV", f"^here, {way}", (("method", f"^{name}"),)) for way in ways])
+               [_cell(of("bandwidth-emulated"), "Table IV", f"^here, {way}", (("method", f"^{name}"),)) for way in ways])
     for name, mpi in (("Open MPI", "openmpi"), ("MPICH", "mpich")):
         yield (f"paper 3, Table 1: the framework's part of an empty offload over {name}, ns; the offload, ns", None,
                [_cell(of(f"mpi-{mpi}"), "^the framework", f"^{column} ns", ()) for column in ("framework", "offload")])
@@ -47,16 +47,41 @@ def _rows(of):
     yield "messages of the host for a call of 128 targets", None, [_bar(of("groups"), "messages of the host, 128 targets")]
 
 
-def table(reports_of):
-    """reports_of: from a measurement's name to its reports. Figures that are not there are left out; None if none is."""
-    rows = [{"what": what, "papers": paper or "", "here": "; ".join("-" if one is None else results.number_text(one, 3) for one in here)}
-            for what, paper, here in _rows(reports_of) if any(one is not None for one in here)]
+def table(reports_of, earlier=()):
+    """reports_of: from a measurement's name to its reports; earlier: names of measurements of an earlier build, whose rows say so. Figures
+    that are not there are left out; None if none is."""
+    used, rows = set(), []
+
+    def of(name):
+        used.add(name)
+        return reports_of(name)
+
+    for what, paper, here in _rows(of):
+        if any(one is not None for one in here):
+            texts = "; ".join("-" if one is None else results.number_text(one, 3) for one in here)
+            rows.append({"what": what, "papers": paper or "", "here": f"{texts} ({EARLIER})" if used & set(earlier) else texts})
+        used.clear()
     return {"title": TITLE, "rows": rows} if rows else None
 
 
+def earlier_ones(records):
+    """Names of the measurements whose results are of an earlier build."""
+    return [name for name, record in records.items() if record and record.get("earlier")]
+
+
+def revisions(records):
+    """Revisions of the source that were measured, as a text; those of an earlier build say so."""
+    found = {}
+    for record in records.values():
+        if record and record["status"] == "measured":
+            found.setdefault(bool(record.get("earlier")), set()).add(record["revision"] or "unknown")
+    parts = [", ".join(sorted(found[False]))] if False in found else []
+    return "; ".join([*parts, *([f"{EARLIER}: {', '.join(sorted(found[True]))}"] if True in found else [])])
+
+
 def counts(record):
-    """Whether the bars of a record count: not those of a part of a result."""
-    return bool(record) and record["status"] != "stopped"
+    """Whether the bars of a record count: not those of a part of a result, or of an earlier build."""
+    return bool(record) and record["status"] != "stopped" and not record.get("earlier")
 
 
 def all_bars(records):

@@ -15,6 +15,7 @@ except ImportError:
 
 import markdown
 import page
+import summary
 
 VOID = {"meta", "wbr", "br", "link", "input", "hr", "img"}
 
@@ -171,6 +172,33 @@ class Page(unittest.TestCase):
         lines = markdown.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE).splitlines()
         self.assertIn("STOPPED: interrupted.", lines)
         self.assertIn("0 bars: 0 met, 0 MISSED.", lines)
+
+    def test_results_of_an_earlier_build_say_so_and_their_bars_do_not_count(self):
+        records = canned.records()
+        records["bandwidth"].update(earlier=True, revision="before")
+        text = page.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE)
+        self.assertIn("0 bars: 0 met, 0 <", text)
+        self.assertNotIn("Missed bars", text)
+        self.assertIn("<h3>Bars, which do not count</h3>", text)
+        of_section = '<span class="missed">Of an earlier build</span>, in plots and tables of this section: bandwidth</p>'
+        self.assertEqual(text.count(of_section), 1)
+        self.assertIn('<span class="missed">Of an earlier build</span>, and their bars are not counted: bandwidth</p>', text)
+        self.assertIn('<span class="missed">bandwidth: of an earlier build</span>', text)
+        self.assertIn("revision 0123456789ab; of an earlier build: before.", text)
+        self.assertNotIn("earlier build", self.text)
+        lines = markdown.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE).splitlines()
+        for line in ("bandwidth: of an earlier build; its bars do not count.", "0 bars: 0 met, 0 MISSED.",
+                     "Of an earlier build, and their bars are not counted: bandwidth.", "- revision: 0123456789ab; of an earlier build: before"):
+            self.assertIn(line, lines)
+
+    def test_figures_in_short_of_an_earlier_build_say_so(self):
+        reports = {"graphs": ("conjugate gradients on one target: x", 0.5), "groups": ("messages of the host, 128 targets", 8)}
+
+        def reports_of(name):
+            return [{"tables": [], "bars": [{"name": reports[name][0], "value": reports[name][1], "limit": 1}]}] if name in reports else []
+
+        for earlier, shown in (((), ["0.5", "8"]), (("graphs", "latency"), ["0.5 (of an earlier build)", "8"])):
+            self.assertEqual([row["here"] for row in summary.table(reports_of, earlier)["rows"]], shown)
 
     def test_a_plot_without_results_of_ours_is_left_out(self):
         records = dict(canned.records(), bandwidth=None)

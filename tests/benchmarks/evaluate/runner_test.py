@@ -209,6 +209,27 @@ class Runs(unittest.TestCase):
             os.chmod(program, 0o755)
             self.assertEqual(self.run_all(one)["one"].get("kept", False), kept, text)
 
+    def test_results_of_another_build_are_marked(self):
+        program = pathlib.Path(self.place.programs, "program")
+        ones = {"one": Measurement("one", ("{bin}/program",), ("program:program",)), "two": canned.script("two", GOOD),
+                "fails": canned.script("fails", "exit 1"), "never": canned.script("never", GOOD)}
+
+        def marked():
+            records = {name: runner.read_record(self.place, name) for name in ones}
+            return {name for name, one in runner.with_marks(self.place, records, ones).items() if one and one.get("earlier")}
+
+        program.write_text(f"#!/bin/sh\n{GOOD}\n", encoding="utf-8")
+        program.chmod(0o755)
+        self.run_all(ones["one"], ones["two"], ones["fails"])
+        self.assertEqual(marked(), set())
+        program.write_text(f"#!/bin/sh\n# changed\n{GOOD}\n", encoding="utf-8")
+        self.run_all(ones["two"])
+        self.assertEqual(marked(), {"one"})
+        self.run_all(ones["one"])
+        self.assertEqual(marked(), set())
+        program.unlink()
+        self.assertEqual(marked(), {"one"})
+
     def test_what_it_uses_beside_its_programs_counts(self):
         one = canned.script("one", GOOD, uses=("{bin}/others/*",))
         folder = pathlib.Path(self.place.programs, "others")
@@ -506,6 +527,19 @@ class CommandLine(unittest.TestCase):
             self.assertIn("interrupted; the next run goes on here", errors)
             self.assertNotIn("Traceback", errors)
             self.assertIn("</html>", pathlib.Path(folder, "report.html").read_text(encoding="utf-8"))
+
+    def test_the_page_marks_what_is_of_an_earlier_build(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = runner.Place(canned.REPOSITORY, folder, folder)
+            record = canned.record("placement", canned.METHODS, fingerprint="of before", machine=machine.describe())
+            runner.write_record(place, "placement", record)
+            for mark, count in (("of before", 1), (runner.fingerprint(place, MEASUREMENTS["placement"]), 0)):
+                runner.write_record(place, "placement", dict(record, fingerprint=mark))
+                self.assertEqual(self.evaluate("--out", folder, "--build", folder, "--page").returncode, 0)
+                page = pathlib.Path(folder, "report.html").read_text(encoding="utf-8")
+                self.assertEqual(page.count("placement: of an earlier build"), count)
+                listed = self.evaluate("--out", folder, "--build", folder, "--markdown").stdout
+                self.assertEqual(listed.count("\nplacement: of an earlier build"), count)
 
     def test_the_page_is_looked_at_where_there_is_a_browser(self):
         if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], capture_output=True, check=False).returncode != 0:
