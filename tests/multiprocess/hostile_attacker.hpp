@@ -29,11 +29,53 @@
 #include "base/heap.hpp"
 #include "base/memory_file.hpp"
 #include "base/recorder_area.hpp"
+#include "core/wire.hpp"
 #include "transport/common/ring_endpoint.hpp"
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace ham::inline v1::test {
+
+// All kinds of what is sent. Of one that is missing here the compiler says so (-Wswitch).
+[[nodiscard]] constexpr bool is_known(detail::wire_kind kind) {
+  using enum detail::wire_kind;
+  switch (kind) {
+    case call:
+    case reply:
+    case reply_error:
+    case fragment:
+    case batch:
+    case batch_reply:
+    case hello:
+    case manifest:
+    case goodbye:
+    case notice:
+    case flow:
+    case relay:
+    case cancel:
+    case replayed: return true;
+  }
+  return false;
+}
+[[nodiscard]] constexpr bool is_known(transport::shm::control_kind kind) {
+  using enum transport::shm::control_kind;
+  switch (kind) {
+    case welcome:
+    case connect:
+    case connected:
+    case refused:
+    case joined:
+    case ended: return true;
+  }
+  return false;
+}
+/// They are numbered from 1 on.
+template <class Kind>
+inline constexpr std::uint32_t last_kind = [] {
+  std::uint32_t last = 0;
+  while (is_known(static_cast<Kind>(last + 1))) ++last;
+  return last;
+}();
 
 class attacker {
  public:
@@ -310,6 +352,16 @@ class attacker {
       ::sched_yield();
     }
   }
+  /// Of a frame, mostly one that there is, and one beyond at each end; with flags now and then, whether or not they go
+  /// with it.
+  [[nodiscard]] std::uint32_t frame_kind() {
+    if (random_() % 16 == 0) return static_cast<std::uint32_t>(random_() % 256);
+    auto kind = static_cast<std::uint32_t>(random_() % (last_kind<detail::wire_kind> + 2));
+    if (random_() % 4 == 0) kind |= detail::in_context;
+    if (random_() % 4 == 0) kind |= detail::stoppable;
+    if (random_() % 8 == 0) kind |= transport::long_flag;
+    return kind;
+  }
   /// Lines that look like frames, in both directions, of any kind and size; and what they announce.
   void forge_frames() {
     if (pairs_.empty()) return;
@@ -321,9 +373,7 @@ class attacker {
       for (std::uint64_t i = 0; i < (std::uint64_t{1} << transport::ring_pair::lines_log2); ++i) {
         if (random_() % 4 == 0) continue;
         auto* const head = reinterpret_cast<transport::line_head*>(lines + i * transport::line_bytes);
-        auto kind = static_cast<std::uint32_t>(random_() % 11);
-        if (random_() % 8 == 0) kind |= transport::long_flag;
-        if (random_() % 16 == 0) kind = static_cast<std::uint32_t>(random_() % 256);
+        const std::uint32_t kind = frame_kind();
         const std::uint32_t size =
             random_() % 3 == 0 ? word() & transport::size_mask : static_cast<std::uint32_t>(random_() % 100);
         head->key.store(word(), std::memory_order_relaxed);
@@ -400,8 +450,9 @@ class attacker {
         std::array<std::byte, 5000> text{};
         const std::size_t size = random_() % 3 == 0 ? random_() % text.size() : sizeof(transport::shm::control_text);
         for (std::byte& one : text) one = static_cast<std::byte>(random_());
-        const std::uint32_t known[2] = {transport::shm::control_text::protocol,
-                                        static_cast<std::uint32_t>(random_() % 8)};
+        const std::uint32_t known[2] = {
+            transport::shm::control_text::protocol,
+            static_cast<std::uint32_t>(random_() % (last_kind<transport::shm::control_kind> + 2))};
         if (random_() % 2 == 0) std::memcpy(text.data(), known, sizeof known);
         base::send_control(control, {text.data(), size}, {});
       }
