@@ -89,6 +89,22 @@ class attacker {
     for (const region& one : mapped_) ::munmap(one.at, one.bytes);
   }
 
+  /// Of what the process shares, how many of each kind it has found.
+  struct findings {
+    std::uint32_t jobs;
+    std::uint32_t pairs;
+    std::uint32_t areas;
+    std::uint32_t heaps;
+    std::uint32_t recorders;
+    std::uint32_t files;
+    std::uint32_t events;
+    std::uint32_t controls;
+  };
+  [[nodiscard]] findings found() const {
+    const auto count = [](const auto& of) { return static_cast<std::uint32_t>(of.size()); };
+    return {count(jobs_),      count(pairs_), count(areas_),  count(heaps_),
+            count(recorders_), count(files_), count(events_), count(controls_)};
+  }
   /// What is about single nodes is about these; not empty. Some of them may be still to come.
   void aim_at(std::vector<std::uint32_t> nodes) { nodes_ = std::move(nodes); }
   /// One thing of many, chosen by the seed.

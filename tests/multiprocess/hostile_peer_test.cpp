@@ -79,6 +79,7 @@ void do_one_move(int which, int times) {
     }
   }
 }
+attacker::findings look_around() { return attacker(1).found(); }
 void silence_for_ever() {
   std::thread([] {
     attacker one(1);
@@ -272,6 +273,26 @@ class hostile_peer : public testing::Test {
 };
 
 }  // namespace
+
+// ---- what it has to do its worst with
+
+TEST_F(hostile_peer, finds_what_it_shares) {
+  const node_t hostile = add_target();
+  const attacker::findings alone = offload::sync(hostile, fn<&look_around>);
+  for (const node_t peer : {1, 2}) offload::sync(hostile, fn<&ask>, peer, 1);  // it shares with them from now on
+  const attacker::findings found = offload::sync(hostile, fn<&look_around>);
+  EXPECT_EQ(alone.jobs, 1U);
+  EXPECT_EQ(found.jobs, 1U);
+  EXPECT_EQ(alone.pairs, 1U) << "with the host";
+  EXPECT_EQ(found.pairs, 3U);
+  EXPECT_EQ(found.areas, 2 * found.pairs) << "of both directions";
+  EXPECT_GE(found.heaps, 1U);
+  EXPECT_GE(found.recorders, 4U) << "of the host and three targets";
+  EXPECT_GE(found.files, found.jobs + found.pairs + found.heaps);
+  EXPECT_GE(alone.events, 2U) << "its own and the host's";
+  EXPECT_EQ(found.events, alone.events + 2) << "those of its peers";
+  EXPECT_EQ(found.controls, 1U);
+}
 
 // ---- one attack each, which once succeeded
 
