@@ -144,7 +144,7 @@ def main(texts):
     run.done("measuring", time.time())
     records, described = runner.of_one_machine({one.name: runner.read_record(place, one.name) for one in measurements_of(everything)})
     records = runner.with_marks(place, records, experiments.MEASUREMENTS)
-    described = described or machine.describe()
+    described = described or machine.describe(place.build)
     if options.markdown:
         print(markdown.written(everything, records, papers.load(), described, earlier))
         return 0

@@ -3,6 +3,8 @@ import datetime
 import json
 import os
 
+import clock
+
 MAX_RUNS = 20  # that are kept
 SHOWN_RUNS = 5
 WHOLE_MIN, MEASURING_MIN, WRITING_MIN, LEAST_MIN = 25, 20, 1.5, 5  # minutes
@@ -87,6 +89,6 @@ def tables(runs, described):
 
 def of_measurements(records):
     """(Seconds of all measurements together, a table of each)."""
-    rows = [{"measurement": name, "s": record["seconds"], "begun": record["date"]} for name, record in records.items()
+    rows = [{"measurement": name, "s": record["seconds"], "begun": record["date"], **clock.cells(record.get("clock"))} for name, record in records.items()
             if record and record["status"] != "not measured" and "seconds" in record]
-    return sum(row["s"] for row in rows), {"title": "duration of each measurement", "rows": rows}
+    return sum(row["s"] for row in rows), {"title": "duration of each measurement, and the clock of the cores right before and after it", "rows": rows}

@@ -2,7 +2,12 @@
 import glob
 import os
 import platform
+import re
 import subprocess
+
+import toolchain
+
+CPUS = "/sys/devices/system/cpu"
 
 
 def _first_line(path):
@@ -11,6 +16,14 @@ def _first_line(path):
             return file.readline().strip()
     except OSError:
         return ""
+
+
+def _lines(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
 
 
 def _cpu_model():
@@ -55,6 +68,47 @@ def _virtual():
         return False
 
 
+def _smt():
+    """As the kernel lists it; a virtual machine may not know."""
+    control = _first_line(f"{CPUS}/smt/control").replace("notsupported", "not supported").replace("notimplemented", "not implemented")
+    siblings = _first_line(f"{CPUS}/cpu0/topology/thread_siblings_list")
+    return "; ".join(one for one in (control, siblings and f"siblings of core 0: {siblings}") if one) or toolchain.ABSENT
+
+
+def _turbo():
+    for path, on in ((f"{CPUS}/intel_pstate/no_turbo", "0"), (f"{CPUS}/cpufreq/boost", "1")):
+        found = _first_line(path)
+        if found:
+            return "on" if found == on else "off"
+    return toolchain.ABSENT
+
+
+def _frequencies():
+    """What the governor may choose from."""
+    limits = [_first_line(f"{CPUS}/cpu0/cpufreq/cpuinfo_{name}_freq") for name in ("min", "max")]
+    return " to ".join(f"{int(one) / 1e6:g} GHz" for one in limits) if all(one.isdigit() for one in limits) else toolchain.ABSENT
+
+
+def _microcode():
+    found = (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("microcode"))
+    return next(found, toolchain.ABSENT)
+
+
+def _huge_pages():
+    chosen = re.search(r"\[(\w+)\]", _first_line("/sys/kernel/mm/transparent_hugepage/enabled"))
+    return chosen.group(1) if chosen else toolchain.ABSENT
+
+
+def _quota():
+    """CPU time that the control group of this process may use."""
+    group = next((line.split("::", 1)[1] for line in _lines("/proc/self/cgroup") if line.startswith("0::")), "/")
+    for path in (f"/sys/fs/cgroup{group}/cpu.max", "/sys/fs/cgroup/cpu.max"):
+        quota = _first_line(path).split()
+        if len(quota) == 2:
+            return "none" if quota[0] == "max" else f"{int(quota[0]) / int(quota[1]):g} cores"
+    return toolchain.ABSENT
+
+
 IDENTITY = ("CPU", "architecture", "cores", "kernel")  # results of machines that differ in one of these are not those of one machine
 
 
@@ -68,10 +122,10 @@ def identity():
     }
 
 
-def describe():
-    """The machine as it is now, as texts and numbers."""
+def describe(build=""):
+    """The machine as it is now, and what was built in a folder, as texts and numbers."""
     same = identity()
-    governor = _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    governor = _first_line(f"{CPUS}/cpu0/cpufreq/scaling_governor")
     return {
         "name": platform.node(),
         "CPU": same["CPU"],
@@ -82,7 +136,16 @@ def describe():
         "memory GiB": _memory_gib(),
         "kernel": same["kernel"],
         "release": _release(),
-        "governor": governor or "not visible",
+        "microcode": _microcode(),
+        "SMT": _smt(),
+        "turbo": _turbo(),
+        "governor": governor or toolchain.ABSENT,
+        "frequencies": _frequencies(),
+        "transparent huge pages": _huge_pages(),
+        "CPU quota": _quota(),
+        "compiler": toolchain.compiler(build),
+        "flags": toolchain.flags(build),
+        "libraries": toolchain.libraries(),
         "load": [round(value, 2) for value in os.getloadavg()],
     }
 

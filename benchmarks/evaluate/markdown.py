@@ -86,11 +86,8 @@ def _durations(records, described, runs):
 def written(experiments, records, known, described, runs=()):
     """All results, beside what the papers say. A measurement that several experiments share is printed with the first of them."""
     lines = ["## Reference results", ""]
-    for name, value in described.items():
+    for name, value in {**described, **summary.of_machine(records)}.items():
         lines.append(f"- {name}: {'; '.join(str(one) for one in value) if isinstance(value, list) else value}")
-    pairs = results.core_pairs(records)
-    if pairs:
-        lines.append(f"- cores of host and target: {'; '.join(pairs)}")
     dates = sorted({record["date"][:10] for record in records.values() if record and record["status"] == "measured"})
     lines += [f"- revision: {summary.revisions(records)}", f"- measured: {', '.join(dates)}", ""]
     lines += _short(records)

@@ -4,6 +4,7 @@ import math
 import os
 import re
 
+import clock
 import durations
 import papers as paper_data
 import points
@@ -155,6 +156,8 @@ def record_html(name, record):
                  f'{text(record["revision"] or "unknown")}, {text(record.get("seconds", "?"))} s, load '
                  f'{text(" ".join(str(value) for value in record["machine"].get("load", [])))}, '
                  f'<code>data/{text(name)}.json</code> beside this page</p>')
+    if record.get("clock"):
+        lines.append(f'<p class="note">{text(clock.text(record["clock"]))}</p>')
     if "result" not in record:
         return "\n".join(lines)
     setting = results.setting(record)
@@ -195,8 +198,7 @@ def experiment_html(experiment, records, known, shown):
 
 def machine_html(described, records):
     lines = ["<dl>"]
-    pairs = results.core_pairs(records)
-    for name, value in {**described, **({"cores of host and target": pairs} if pairs else {})}.items():
+    for name, value in {**described, **summary.of_machine(records)}.items():
         shown = "; ".join(str(one) for one in value) if isinstance(value, list) else value
         lines.append(f"<dt>{text(name)}</dt><dd>{text(shown)}</dd>")
     return "\n".join([*lines, "</dl>"])

@@ -14,10 +14,12 @@ import subprocess
 import sys
 import time
 
+import clock
 import execution
 import gpu
 import machine
 import results
+import toolchain
 
 SPAWN_TRIAL_S = 40
 OUT_OF_TIME = "the time for this run was over"
@@ -264,8 +266,9 @@ class Runner:
         self._say = say
         self._tick = tick
         self._budget_s = budget_s
-        self._machine = described or machine.describe()
+        self._machine = described or machine.describe(place.build)
         self._revision = machine.revision(place.source)
+        self._clock = clock.Clock(place.out, toolchain.cached(place.build, "CMAKE_C_COMPILER") or "cc")
 
     def run(self, measurements):
         """Records of all of these by their names."""
@@ -310,15 +313,16 @@ class Runner:
         self._say(f"{begin} about {measurement.expected_s:.0f} s ...")
         tick = self._tick and (lambda seconds: self._tick(f"{begin} about {measurement.expected_s:.0f} s, {seconds:.0f} s so far"))
         head = {**self._head(measurement), "fingerprint": mark}
+        samples = self._clock.samples()
         try:
             outcome = execution.run(self._place.argv(measurement), min(measurement.timeout_s, left_s), dict(measurement.environment),
                                     self._place.source, tick=tick)
         except execution.Interrupted as interrupted:
-            record = self._with_outcome(head, interrupted.outcome)
+            record = {**self._with_outcome(head, interrupted.outcome), "clock": self._clock.described(samples)}
             if not is_of_this_build and "result" in record:
                 write_record(self._place, measurement.name, self._stopped(record, "interrupted"))
             raise
-        record = self._with_outcome(head, outcome)
+        record = {**self._with_outcome(head, outcome), "clock": self._clock.described(samples + self._clock.samples())}
         if outcome.status is None and left_s < measurement.timeout_s:
             # It is this run that had no time: the measurement has not failed.
             if is_of_this_build or "result" not in record:

@@ -1,4 +1,5 @@
 """The results in short: some figures beside those of the papers, and the bars that are missed."""
+import clock
 import points
 import results
 
@@ -67,6 +68,12 @@ def table(reports_of, earlier=()):
 def earlier_ones(records):
     """Names of the measurements whose results are of an earlier build."""
     return [name for name, record in records.items() if record and record.get("earlier")]
+
+
+def of_machine(records):
+    """What the measurements say of the machine, beside its description."""
+    found = {"cores of host and target": results.core_pairs(records), "clock": clock.of_records(records)}
+    return {name: value for name, value in found.items() if value}
 
 
 def revisions(records):

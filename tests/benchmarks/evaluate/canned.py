@@ -9,6 +9,8 @@ sys.path.insert(0, os.path.join(REPOSITORY, "benchmarks", "evaluate"))
 from model import EMULATED, Experiment, Measurement, Plot, Series  # noqa: E402
 
 MACHINE = {"name": "machine <one>", "CPU": "Example CPU", "cores": 2, "caches": ["L1 32 KiB", "L2 1 MiB"], "load": [0.1, 0.2, 0.3]}
+CLOCK = {"cores": [0, 1], "samples": 40, "GHz": {"lowest": 2.5, "median": 3.25, "highest": 3.5},
+         "GHz of elapsed time": {"lowest": 0.5, "median": 1.75, "highest": 3.5}}
 SIZES = ["8 B", "64 B", "1 KiB", "64 KiB", "1 MiB", "256 MiB"]
 HOSTILE = '<script>alert("x")</script> & more'
 
@@ -92,7 +94,7 @@ EXPERIMENTS = (
 def record(name, result, **rest):
     return {"measurement": name, "command": f"build/bin/{name} --json", "emulated": False, "date": "2026-01-02T03:04:05+00:00",
             "revision": "0123456789ab", "machine": MACHINE, "seconds": 1.5, "exit_status": 0, "errors": "", "status": "measured",
-            "reason": "", "result": result, **rest}
+            "reason": "", "result": result, "clock": CLOCK, **rest}
 
 
 def records():

@@ -128,6 +128,20 @@ class Page(unittest.TestCase):
     def test_the_machine_has_the_cores(self):
         self.assertIn("<dt>cores of host and target</dt><dd>0 and 1 (same L3)</dd>", self.text)
 
+    def test_the_clock_is_with_each_measurement_and_of_all_with_the_machine(self):
+        records = canned.records()
+        records["methods"]["clock"] = {**canned.CLOCK, "GHz": {"lowest": 1.25, "median": 1.5, "highest": 1.75}}
+        records["names"]["clock"] = None
+        text = page.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE)
+        self.assertIn('<p class="note">clock of core 0 and 1: 1.25 / 1.50 / 1.75 GHz (lowest, median, highest of 40 samples', text)
+        self.assertRegex(text, "<dt>clock</dt><dd>1.25 / 3.25 / 3.50 GHz .* of 160 samples .*: 0.50 / 1.75 / 3.50 GHz</dd>")
+        self.assertRegex(text, '<td.*?>methods</td><td.*?>1.5</td><td.*?</td><td class="number">1.25</td><td class="number">1.5</td>')
+        lines = markdown.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE).splitlines()
+        self.assertTrue(any(line.startswith("- clock: 1.25 / 3.25 / 3.50 GHz") for line in lines))
+        self.assertIn("| methods | 1.5 | 2026-01-02T03:04:05+00:00 | 1.25 | 1.5 | 1.75 | 0.5 | 1.75 | 3.5 |", lines)
+        without = {name: record and {**record, "clock": None} for name, record in records.items()}
+        self.assertNotIn("<dt>clock</dt>", page.written(canned.EXPERIMENTS, without, canned.PAPERS, canned.MACHINE))
+
     def test_the_paper_is_beside_it(self):
         self.assertIn("Paper 1, Fig. 1 (section V): Empty <offload>", self.shown)
         self.assertIn("not readable from the text", self.shown)

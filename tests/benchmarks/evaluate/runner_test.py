@@ -3,6 +3,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import platform
 import shutil
 import signal
 import subprocess
@@ -14,11 +15,13 @@ import unittest
 import unittest.mock
 
 import canned
+import clock
 import execution
 import machine
 import processes
 import results
 import runner
+import toolchain
 from measurements import MEASUREMENTS
 from model import Measurement
 
@@ -360,6 +363,27 @@ class Runs(unittest.TestCase):
         for name in ("mpi-mpich", "latency", "heat"):
             self.assertNotIn("OMPI_", runner.shown_command(self.place, MEASUREMENTS[name]))
 
+    def test_the_clock_is_sampled_before_and_after(self):
+        notes = os.path.join(self.folder, "notes")
+        program = f"#!/bin/sh\necho clock >> {notes}; for core; do echo $core 2.5 1.5; echo $core 3.5 2; echo $core 3 1; done"
+        compiler = pathlib.Path(self.folder, "compiler")
+        compiler.write_text(f"#!/bin/sh\nwhile test $1 != -o; do shift; done\ncat > $2 <<'END'\n{program}\nEND\nchmod +x $2\n", encoding="ascii")
+        compiler.chmod(0o755)
+        cache = pathlib.Path(self.place.build, "CMakeCache.txt")
+        cache.write_text(f"CMAKE_C_COMPILER:FILEPATH={compiler}\n", encoding="ascii")
+        record = self.run_all(canned.script("one", f"echo run >> {notes}; {GOOD}"))["one"]
+        self.assertEqual(pathlib.Path(notes).read_text(encoding="ascii").split(), ["clock", "run", "clock"])
+        found = record["clock"]
+        self.assertEqual((found["GHz"], found["GHz of elapsed time"]), ({"lowest": 2.5, "median": 3, "highest": 3.5},
+                                                                        {"lowest": 1, "median": 1.5, "highest": 2}))
+        self.assertEqual(found["samples"], 2 * 3 * len(found["cores"]))
+        self.assertEqual(runner.read_record(self.place, "one")["clock"], found)
+
+    def test_without_a_compiler_there_is_no_clock(self):
+        pathlib.Path(self.place.build, "CMakeCache.txt").write_text("CMAKE_C_COMPILER:FILEPATH=/no/such/compiler\n", encoding="ascii")
+        record = self.run_all(canned.script("one", GOOD))["one"]
+        self.assertEqual((record["status"], record["clock"]), ("measured", None))
+
     def test_a_result_is_kept_when_there_is_no_time_to_repeat_it(self):
         one, file = self.counting("one", expected_s=50)
         self.run_all(one)
@@ -619,9 +643,49 @@ class Machine(unittest.TestCase):
     def test_it_is_described(self):
         found = machine.describe()
         self.assertGreaterEqual(found["cores"], 1)
-        for name in ("CPU", "kernel", "architecture", "governor"):
+        for name in ("CPU", "kernel", "architecture", "governor", "SMT", "turbo", "frequencies", "microcode", "transparent huge pages", "CPU quota",
+                     "compiler", "flags", "libraries"):
             self.assertTrue(found[name], name)
         self.assertEqual(len(found["load"]), 3)
+
+    def test_what_was_built_and_with_what_is_described(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("CMakeCache.txt", "CMAKE_BUILD_TYPE:STRING=Release\nCMAKE_CXX_FLAGS:STRING=-O1 -fno-x\nCMAKE_CXX_FLAGS_RELEASE:STRING=\n"),
+                               ("CMakeFiles/3.1/CMakeCXXCompiler.cmake", 'set(CMAKE_CXX_COMPILER_ID "GNU")\nset(CMAKE_CXX_COMPILER_VERSION "12.2.0")\n')):
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="ascii")
+            found = machine.describe(folder)
+            self.assertEqual((found["compiler"], found["flags"]), ("GNU 12.2.0", "Release: -O1 -fno-x"))
+            commands = [{"file": "/src/other.cpp", "command": "c++ -O0"},
+                        {"file": "/src/tools/bench/main.cpp", "command": "c++ -DX -I/x -O3 -DNDEBUG -Wall -std=c++20 -march=native -o x.o -c main.cpp"}]
+            pathlib.Path(folder, "compile_commands.json").write_text(json.dumps(commands), encoding="ascii")
+            self.assertEqual(toolchain.flags(folder), "Release: -O3 -DNDEBUG -std=c++20 -march=native")
+        self.assertEqual((toolchain.compiler("/no/such"), toolchain.flags("/no/such")), ("not visible", "not visible"))
+
+    def test_libraries_have_their_versions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("mpirun.openmpi", "mpirun.openmpi (OpenRTE) 4.1.4"), ("mpirun.mpich", "HYDRA build details:\n    Version:      4.0.2"),
+                               ("clang++", "Debian clang version 14.0.6")):
+                path = pathlib.Path(folder, name)
+                path.write_text(f"#!/bin/sh\necho '{text}'\n", encoding="ascii")
+                path.chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}:{os.environ['PATH']}"}):
+                found = toolchain.libraries()
+        self.assertLessEqual({"Open MPI 4.1.4", "MPICH 4.0.2", "clang and its OpenMP 14.0.6"}, set(found))
+        if platform.libc_ver()[0] == "glibc":
+            self.assertIn(f"glibc {platform.libc_ver()[1]}", found)
+
+    @unittest.skipUnless(shutil.which("cc"), "no C compiler")
+    def test_the_clock_is_that_of_some_processor(self):
+        with tempfile.TemporaryDirectory() as folder:
+            one = clock.Clock(folder)
+            samples = one.samples()
+            self.assertGreater(len(samples), 1)
+            for ghz, of_elapsed in samples:
+                self.assertTrue(0.05 < ghz < 20, samples)
+                self.assertLessEqual(of_elapsed, 1.05 * ghz)
+            self.assertEqual(one.described(samples)["samples"], len(samples))
 
     def test_without_git_there_is_no_revision(self):
         with tempfile.TemporaryDirectory() as folder:
