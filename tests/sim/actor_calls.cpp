@@ -38,7 +38,7 @@ void actor::call(step kind, random_source& random) {
   const std::chrono::nanoseconds limit(random.below(400'000));
   may_be_late_ = kind == step::deadline;
   if (may_be_late_) the_oracle->allow_late(call);
-  attempt(call, false, [&] {
+  const bool done = attempt(call, false, [&] {
     switch (kind) {
       case step::sync:
         if (takes != 0 && value % 2 == 0) {
@@ -67,6 +67,7 @@ void actor::call(step kind, random_source& random) {
     }
   });
   may_be_late_ = false;
+  if (done && kind == step::abandon) the_oracle->leave_unanswered(call);
 }
 
 /// Some pings, and now and then a call, behind which they must have run.
@@ -75,7 +76,8 @@ void actor::ping(random_source& random) {
   const std::uint64_t count = 1 + random.below(random.once_in(8) ? 200 : 12);
   for (std::uint64_t i = 0; i < count; ++i) {
     const call_number call = the_oracle->issue(node, stream_to(node));
-    attempt(call, false, [&] { offload::ping(node, fn<&note>, call, random.once_in(16) ? 10'000 : 0); });
+    if (attempt(call, false, [&] { offload::ping(node, fn<&note>, call, random.once_in(16) ? 10'000 : 0); }))
+      the_oracle->leave_unanswered(call);
   }
   if (!random.once_in(3)) return;
   const call_number last = the_oracle->issue(node, stream_to(node));

@@ -83,9 +83,10 @@ void actor::device_calls(random_source& random) {
     attempt(call, false, [&] {
       pending one{async_work(node, call, value, takes, by), call, result_of(call, value)};
       one.on_device = true;
-      if (random.once_in(12))
+      if (random.once_in(12)) {
         one.result.detach();
-      else if (waits)
+        the_oracle->leave_unanswered(call);
+      } else if (waits)
         settle(one);
       else
         pending_.push_back(std::move(one));
@@ -120,7 +121,8 @@ void actor::device_pings(random_source& random) {
   const std::uint64_t count = any_count(random);
   for (std::uint64_t i = 0; i < count; ++i) {
     const call_number call = the_oracle->issue(node, device_stream_to(node));
-    attempt(call, false, [&] { offload::ping(node, fn<&device_work>, call, std::int64_t{1}, some_time(random)); });
+    if (attempt(call, false, [&] { offload::ping(node, fn<&device_work>, call, std::int64_t{1}, some_time(random)); }))
+      the_oracle->leave_unanswered(call);
   }
   const call_number last = the_oracle->issue(node, device_stream_to(node));
   bool answered = false;

@@ -213,6 +213,14 @@ void oracle::expect_stops_seen(std::uint64_t first, const std::set<node_t>& lost
   }
 }
 
+void oracle::expect_unanswered_ran(std::uint64_t first, node_t node) const {
+  for (std::uint64_t call = first; call < calls_.size(); ++call) {
+    const call_record& one = calls_[call];
+    if (one.unanswered && one.target == node && one.runs == 0)
+      running->fail(describe(static_cast<std::uint32_t>(call)) + " was sent, and has not run");
+  }
+}
+
 void oracle::print_unanswered() const {
   constexpr int max_lines = 20;
   int lines = 0;

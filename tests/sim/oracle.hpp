@@ -37,6 +37,7 @@ struct call_record {
   bool made_by_another = false;     ///< by a call, whose node may be lost
   std::int64_t stop_asked_ns = -1;  ///< when its sender began to ask it to stop
   bool saw_no_stop = false;         ///< long after that
+  bool unanswered = false;          ///< it has left, and nobody waits for it
 };
 
 /// What the threads of a device have done of a call.
@@ -112,6 +113,11 @@ class oracle {
   [[nodiscard]] bool is_of_doomed(std::uint32_t call) const {
     return calls_[call].is_of_process && numbers.may_be_lost(calls_[call].target);
   }
+  /// It has left, and nobody waits for it.
+  void leave_unanswered(std::uint32_t call) { calls_[call].unanswered = true; }
+  /// Calls from `first` on to the node that nobody waits for have run. The node lives, has always been the same
+  /// process, and has answered a call behind them.
+  void expect_unanswered_ran(std::uint64_t first, node_t node) const;
   /// It must not run from now on.
   void forbid(std::uint32_t call);
   /// Its sender begins to ask it to stop.

@@ -244,6 +244,11 @@ BUGS = [
      "src/runtime/graph_replays.cpp",
      "    if (one != nullptr && one->failed_where != nullptr) [[unlikely]] {\n",
      "    if (!{bug} && one != nullptr && one->failed_where != nullptr) [[unlikely]] {\n"),
+    ("ping-lost", "a ping that finds its node busy is forgotten",
+     "src/core/dispatcher.cpp",
+     "  std::list<stored_message> message;\n  message.push_back({&from, head,",
+     "  if ({bug} && head.is_call() && head.id() == no_reply) return;\n"
+     "  std::list<stored_message> message;\n  message.push_back({&from, head,"),
 ]
 
 DEVICES = "--devices some --medium sim"
@@ -336,6 +341,7 @@ SAYS = {
     "late-reply-kept": ("node has left over:",),
     "event-left-behind": ("the program is not told of",),
     "failed-replay-untold": ("call to node was stopped, and polls in vain",),
+    "ping-lost": ("call to node was sent, and has not run",),
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'

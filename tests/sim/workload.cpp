@@ -59,6 +59,15 @@ void expect_acknowledged(world& in, const std::function<bool(node_t)>& may_be_lo
   }
 }
 
+/// What was sent to the node from call `first` on, and nobody waits for, has run: a call behind it does not overtake
+/// it.
+void expect_unanswered_ran(std::uint64_t first, node_t node) {
+  const call_number last = the_oracle->issue(node);
+  the_oracle->settle(last, offload::sync(node, fn<&work>, last, std::int64_t{15}, std::int64_t{0}),
+                     result_of(last, 15));
+  the_oracle->expect_unanswered_ran(first, node);
+}
+
 /// One job of the host, from its start to its end. `number`: how many were before it.
 void host_main(const plan& what, int number, int steps, const job_shape& shape, world& in) {
   const medium over = medium_of(what);
@@ -96,6 +105,7 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
       expect_number_settled(node, expect_nothing_left);
     else if (!may_be_lost(node))
       expect_nothing_left(node);
+    if (!may_be_lost(node) && !the_oracle->numbers.may_fail(node, 0)) expect_unanswered_ran(calls_before, node);
   }
   if (watches_events) events.expect_all_reported(known);
   expect_acknowledged(in, may_be_lost);
