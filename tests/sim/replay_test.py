@@ -14,8 +14,8 @@ def run(command):
     return done.stdout, re.sub(r"\d+", "", failure[1])
 
 
-def number(command, option):
-    return int(command[command.index(option) + 1])
+def value(command, option):
+    return command[command.index(option) + 1]
 
 
 def main():
@@ -30,9 +30,12 @@ def main():
         problems.append(f"it is another failure: {same}")
     if not re.search(r"^  thread \d+ of node -?\d+: waits ", again, re.MULTILINE):
         problems.append("who waits for what is not said")
+    for option in ("--medium", "--devices", "--supervised", "--verbs", "--plant"):
+        if option in sys.argv and (option not in replay or value(replay, option) != value(sys.argv, option)):
+            problems.append(f"{option} is not as it was")
     if "--only" not in replay and "--without" not in replay:
         problems.append("no step was left out")
-    if number(replay, "--nodes") > number(sys.argv, "--nodes"):
+    if int(value(replay, "--nodes")) > int(value(sys.argv, "--nodes")):
         problems.append("there are more nodes than before")
     if problems:
         sys.exit("\n".join([*problems, found, again]))
