@@ -1,4 +1,5 @@
-// gRPC: unary calls over a Unix socket to a server of the callback API, callbacks for calls under way, a stream for 64 MiB.
+// gRPC: unary calls over a Unix socket to a server of the callback API, callbacks for calls under way, a stream for 64
+// MiB.
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
@@ -156,7 +157,8 @@ int main(int argc, char** argv) {
   const std::string at = address();
   return run_forked(
       argc, argv,
-      {"grpc", grpc::Version(), "unary calls, server of the callback API, Unix socket; callbacks under way; stream for 64 MiB"},
+      {"grpc", grpc::Version(),
+       "unary calls, server of the callback API, Unix socket; callbacks under way; stream for 64 MiB"},
       [&](const server_process::announce& ready) { serve(at, ready); },
       [&](description&) { return std::make_unique<grpc_client>(at); });
 }

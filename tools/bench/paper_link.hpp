@@ -13,11 +13,11 @@ inline constexpr double paper_native = 13.1;
 inline constexpr double paper_veo = 70.8;
 inline constexpr double native_us = paper_native * paper_dma_us;
 
-// Fitted, not in the paper: veo_write_mem and veo_read_mem return when all is done; an offload takes two of each, one after
-// the other, a quarter of its time each.
+// Fitted, not in the paper: veo_write_mem and veo_read_mem return when all is done; an offload takes two of each, one
+// after the other, a quarter of its time each.
 inline constexpr std::int64_t veo_operation_ns = static_cast<std::int64_t>(paper_veo * paper_dma_us * 1000 / 4);
-// Fitted, not in the paper: what telling the DMA engine takes is what is missing to its 6.1 us, at two transfers an offload and
-// three remote accesses of 1.2 us (the look that comes just too early for the next call is one of them).
+// Fitted, not in the paper: what telling the DMA engine takes is what is missing to its 6.1 us, at two transfers an
+// offload and three remote accesses of 1.2 us (the look that comes just too early for the next call is one of them).
 inline constexpr std::int64_t dma_setup_ns = 1250;
 
 // Table IV, GiB/s.

@@ -155,7 +155,8 @@ app::outcome run(const options& chosen) {
                     std::string("the faster pair of threads, by the median of all runs: ") + threads.name,
                     core >= 0 ? "the second thread runs on the target's core, " + std::to_string(core)
                               : "the second thread runs where the system puts it"};
-  if (const double low = percent(overhead.ratio_low), high = percent(overhead.ratio_high); high - low > 2 * limit_percent) {
+  if (const double low = percent(overhead.ratio_low), high = percent(overhead.ratio_high);
+      high - low > 2 * limit_percent) {
     char spread[200];
     std::snprintf(spread, sizeof spread,
                   "a bar of %.3g %% is not resolved by this run: half of the overheads lie between %.2g and %.2g %%",
