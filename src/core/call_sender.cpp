@@ -94,13 +94,13 @@ void call_sender::make_room(room_wait& pause) {
 }
 
 std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out) {
+  const bool asks = who.node != of_.self && &function != node_.asking_function();
+  if (asks && who.must_be_asked_for(function, known_keys_)) throw must_ask{};  // before a fault is decided, once a call
   const bool may_fail = of_.faults != nullptr && who.node != of_.self && &function != &batch_entry();
   if (may_fail && out.to == nullptr) {
     out.to = &who;
     if (const fault_decision what = of_.faults->decide(function, decode != nullptr)) throw fault_hit{what, who.node};
   }
-  const bool asks = who.node != of_.self && &function != node_.asking_function();
-  if (asks && who.must_be_asked_for(function, known_keys_)) throw must_ask{};
   return who.key_for(function, known_keys_, of_.self);
 }
 

@@ -88,7 +88,7 @@ bool call_sender::suffer(const base::fault_rule& rule, const request& what, node
     return false;
   }
   if (rule.action == base::fault_action::delay) {
-    if (what.policy == when_full::refuse) return false;  // as for a full queue
+    if (what.policy != when_full::wait) return false;  // as for a full queue
     const std::int64_t deadline = what.to.deadline_ns;
     const std::int64_t late = base::now_ns() + rule.delay_ns;
     const bool too_late = deadline != 0 && deadline < late;

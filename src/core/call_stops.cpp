@@ -22,7 +22,8 @@ bool stop_state::poll() noexcept { return static_cast<call_stop*>(this)->poll_no
 
 /// How many polls of the function do not look at the clock: if it polls on as before, a while passes meanwhile.
 std::uint32_t call_stop::polls_to_skip(std::int64_t now_ns) noexcept {
-  const std::int64_t passed = now_ns - looked_ns_.exchange(now_ns, std::memory_order_relaxed);
+  const std::int64_t passed = now_ns - looked_ns_.load(std::memory_order_relaxed);
+  looked_ns_.store(now_ns, std::memory_order_relaxed);
   const std::uint32_t polls = unasked_.load(std::memory_order_relaxed);
   if (passed < quick_ns) return std::min(2 * polls + 1, max_unasked);
   return passed > 4 * quick_ns ? polls / 4 : passed > 2 * quick_ns ? polls / 2 : polls;

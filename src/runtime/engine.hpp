@@ -257,7 +257,7 @@ class engine final : public called_node,
   void await_loss(peer& who, std::int64_t until_ns);
   bool await_greeting(peer& who, std::int64_t until_ns);
   peer_hold peer_for(node_t node);
-  bool learn_of(node_t node, std::int64_t late_ns);
+  bool learn_of(node_t node, const wait_limit& limit);
   peer_hold connected_peer(node_t node, const wait_limit& limit);
   node_t process_of_supervised(const call_place& to, const wait_limit& limit);
   node_t await_process(node_t number, const wait_limit& limit);

@@ -35,21 +35,22 @@ peer_hold engine::peer_for(node_t node) {
 }
 
 /// A number that another node has passed on may arrive before the host's word of a new node. False: it was not known
-/// by the deadline.
-bool engine::learn_of(node_t node, std::int64_t late_ns) {
+/// within the limit.
+bool engine::learn_of(node_t node, const wait_limit& limit) {
   constexpr std::int64_t timeout_ns = 5'000'000'000;
   const auto known = [&] { return static_cast<std::size_t>(node) < peers.size(); };
   if (node < 0 || known() || owner == nullptr || stop_.load() || leaving_.load()) return true;
   const std::uint32_t number = owner->ask_for_nodes();
   if (number == 0) return true;
-  return wait_until([&] { return known() || owner->has_answered(number) || stop_.load(); },
-                    std::min(late_ns, base::now_ns() + timeout_ns)) ||
-         base::now_ns() < late_ns;
+  return wait_within(
+             limit, [&] { return known() || owner->has_answered(number) || stop_.load(); },
+             base::now_ns() + timeout_ns) ||
+         !limit.reached();
 }
 
 /// The peer, once it is connected and greeted.
 peer_hold engine::make_ready(node_t node, const wait_limit& limit) {
-  if (!learn_of(node, limit.late_ns())) return {};
+  if (!learn_of(node, limit)) return {};
   peer_hold who = peer_for(node);
   const auto state = [&who] { return who->state.load(std::memory_order_acquire); };
   // When the job ends, destructors of objects may still call; who has left answers nobody.

@@ -95,9 +95,11 @@ bool graph_replays::renew_installation(const wait_limit& limit) {
     throw;
   } catch (const deadline_exceeded&) {
     stale_.store(true, std::memory_order_release);
+    if (!limit.reached()) throw;  // of a node
     return false;
   } catch (const operation_cancelled&) {
     stale_.store(true, std::memory_order_release);
+    if (!limit.reached()) throw;
     return false;
   } catch (...) {
     stale_.store(true, std::memory_order_release);
@@ -111,7 +113,7 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   const engine_scope scope(&at_);
   std::vector<part_plan> parts = plan_.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) set_keys(parts[i], i, processes[i], limit);
-  const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1), limit.deadline_ns);
+  const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1), limit);
   made->parts.push_back({at_.self(), at_.graphs.reserve()});
   for (std::size_t i = 0; i < ids.size(); ++i) made->parts.push_back({processes[i + 1], ids[i]});
   at_.waits.lock();
@@ -124,7 +126,7 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   try {
     made->own = std::make_shared<graph_part>(at_, at_.self(), parts.front(), shared_from_this(), plan_.transfers);
     at_.graphs.install(made->parts.front().id, made->own);
-    install_parts(at_, std::span<const part_plan>(parts).subspan(1), limit.deadline_ns);
+    install_parts(at_, std::span<const part_plan>(parts).subspan(1), limit);
   } catch (...) {
     uninstall(*made);
     throw;

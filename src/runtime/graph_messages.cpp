@@ -275,19 +275,32 @@ void probe_node(engine& at, node_t node, std::function<void()> then) noexcept {
 
 namespace {
 
-/// The answers of nodes to calls that were sent at once, each handed to `take`; those that come after the deadline to
+/// False: the limit was reached first.
+template <class Result>
+[[nodiscard]] bool answered_within(const wait_limit& limit, offload::future<Result>& asked) {
+  constexpr std::int64_t look_ns = 10'000'000;  // nobody wakes who waits here when a token is stopped
+  while (!asked.wait_for(std::chrono::nanoseconds(std::min(limit.late_ns() - base::now_ns(), look_ns)))) {
+    if (limit.reached()) return false;
+  }
+  return true;
+}
+
+/// The answers of nodes to calls that were sent at once, each handed to `take`; those that come after the limit to
 /// `take_late`, without an error. `failed`: what sending them threw. All are read: else the user would be told of calls
 /// of the library. The calls have no deadline: what they own could not be given back if another thread let it pass.
 template <class Result, class Take, class Late>
-[[nodiscard]] std::exception_ptr await_all(std::vector<offload::future<Result>>& asked, std::int64_t deadline_ns,
+[[nodiscard]] std::exception_ptr await_all(std::vector<offload::future<Result>>& asked, const wait_limit& limit,
                                            std::exception_ptr failed, Take take, Late take_late) {
   for (std::size_t i = 0; i < asked.size(); ++i) {
     try {
-      if (deadline_ns == 0 || asked[i].wait_for(std::chrono::nanoseconds(deadline_ns - base::now_ns()))) {
+      if (answered_within(limit, asked[i])) {
         take(i, asked[i]);
         continue;
       }
-      if (failed == nullptr)
+      if (failed == nullptr && base::now_ns() < limit.late_ns())
+        failed = std::make_exception_ptr(
+            operation_cancelled("a node had not taken its part of a graph when it was stopped", call_outcome::not_run));
+      else if (failed == nullptr)
         failed = std::make_exception_ptr(
             deadline_exceeded("a node did not take its part of a graph before the deadline", call_outcome::not_run));
       std::move(asked[i]).on_result([i, take_late](offload::future<Result> late) {
@@ -302,7 +315,7 @@ template <class Result, class Take, class Late>
 
 }  // namespace
 
-std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes, std::int64_t deadline_ns) {
+std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes, const wait_limit& limit) {
   std::vector<offload::future<std::uint64_t>> asked;
   std::exception_ptr failed;
   try {
@@ -313,7 +326,7 @@ std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nod
   }
   std::vector<std::uint64_t> made(nodes.size());
   failed = await_all(
-      asked, deadline_ns, failed, [&](std::size_t i, offload::future<std::uint64_t>& one) { made[i] = one.get(); },
+      asked, limit, failed, [&](std::size_t i, offload::future<std::uint64_t>& one) { made[i] = one.get(); },
       [&at, of = std::vector<node_t>(nodes.begin(), nodes.end())](std::size_t i, offload::future<std::uint64_t>& late) {
         send_release(at, {of[i], late.get()});
       });
@@ -325,7 +338,7 @@ std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nod
 }
 
 /// What comes too late is released by who releases all parts: that arrives behind it.
-void install_parts(engine& at, std::span<const part_plan> plans, std::int64_t deadline_ns) {
+void install_parts(engine& at, std::span<const part_plan> plans, const wait_limit& limit) {
   std::vector<offload::future<void>> asked;
   std::exception_ptr failed;
   try {
@@ -335,7 +348,7 @@ void install_parts(engine& at, std::span<const part_plan> plans, std::int64_t de
     failed = std::current_exception();
   }
   failed = await_all(
-      asked, deadline_ns, failed, [](std::size_t, offload::future<void>& one) { one.get(); },
+      asked, limit, failed, [](std::size_t, offload::future<void>& one) { one.get(); },
       [](std::size_t, const offload::future<void>&) {});
   if (failed != nullptr) std::rethrow_exception(failed);
 }

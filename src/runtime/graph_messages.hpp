@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/wait_limit.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "runtime/graph_part.hpp"
 
@@ -42,9 +43,10 @@ void send_release(engine& at, const offload::detail::part_address& to) noexcept;
 void probe_node(engine& at, node_t node, std::function<void()> then) noexcept;
 
 /// On every node at once. They throw as offload::async, and what the node throws.
-/// Both throw ham::deadline_exceeded when the deadline passes first (0: there is none), and leave nothing behind then.
+/// Both throw ham::deadline_exceeded or ham::operation_cancelled when the limit is reached first, and leave nothing
+/// behind then.
 [[nodiscard]] std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes,
-                                                       std::int64_t deadline_ns);
-void install_parts(engine& at, std::span<const offload::detail::part_plan> plans, std::int64_t deadline_ns);
+                                                       const wait_limit& limit);
+void install_parts(engine& at, std::span<const offload::detail::part_plan> plans, const wait_limit& limit);
 
 }  // namespace ham::detail

@@ -32,12 +32,11 @@ class retried_call final : ham::detail::continuation {
     call_slot& target = *make_local_slot(at);
     task->target_ = &target;
     if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
-    const std::stop_token* const token = ham::detail::this_thread.take_token();       // of each attempt
+    if (const std::stop_token* const token = ham::detail::this_thread.take_token()) task->token_ = *token;
     try {
       list_repeated(target, task->what_);
       for (bool sent = false; !sent;) {
         try {
-          const ham::detail::token_of_next_call ends_wait(token);
           task->send(at);
           sent = true;
         } catch (const node_failure&) {
@@ -60,6 +59,7 @@ class retried_call final : ham::detail::continuation {
   static void on_decided(continuation* self) { static_cast<retried_call*>(self)->send_again(); }
 
   void send(engine& at) {
+    const ham::detail::token_of_next_call ends_wait(&token_);
     call_ = send_repeatable(at, to_, what_, when_full::wait);
     note_sent(*target_, *call_);
   }
@@ -188,6 +188,7 @@ class retried_call final : ham::detail::continuation {
 
   destination to_;
   unsigned left_;
+  std::stop_token token_;  // ends the waits of each attempt
   const repeatable_call what_;
   call_slot* target_ = nullptr;
   call_slot* call_ = nullptr;

@@ -173,8 +173,8 @@ void start_sender(const std::stop_token& token) {
 }
 
 TEST(supervise, a_stop_ends_the_wait_for_a_process_that_is_prepared) {
-  runtime rt(nodes("shm:1"));
   std::atomic<bool> go_on{false};
+  runtime rt(nodes("shm:1"));
   offload::supervision how;
   how.on_respawn = [&](const offload::respawned&) { EXPECT_TRUE(eventually([&] { return go_on.load(); })); };
   offload::supervise(1, how);
@@ -208,6 +208,8 @@ TEST(supervise, a_stop_ends_the_wait_for_a_process_that_is_prepared) {
       ADD_FAILURE() << "it has run";
     } catch (const operation_cancelled& why) {
       EXPECT_EQ(why.outcome(), call_outcome::not_run);
+    } catch (const std::exception& other) {
+      ADD_FAILURE() << other.what();
     }
     EXPECT_FALSE(go_on);
   }

@@ -223,6 +223,21 @@ TEST_F(engine_peers, a_token_ends_the_wait_for_the_first_connection) {
   expect_stopped();
   expect_stopped();
   EXPECT_EQ(job.connects, 1) << "it is still awaited";
+  std::stop_source source;
+  source.request_stop();
+  const std::stop_token stopped = source.get_token();
+  EXPECT_THROW(static_cast<void>(world_.node().peer_of(fresh, {0, &stopped})), operation_cancelled)
+      << "as transfers do";
+}
+
+TEST_F(engine_peers, who_does_not_wait_begins_the_connection_all_the_same) {
+  unconnected_node other(world_.node());
+  other.job.knows = true;
+  detail::wait_limit limit;
+  limit.at_once = true;
+  EXPECT_FALSE(world_.node().make_ready(other.number, limit));
+  EXPECT_FALSE(world_.node().make_ready(other.number, limit));
+  EXPECT_EQ(other.job.connects, 1);
 }
 
 /// Who began the connection has given up; those who wait on know until when it must come all the same.
