@@ -235,8 +235,8 @@ TEST_F(engine_peers, who_does_not_wait_begins_the_connection_all_the_same) {
   other.job.knows = true;
   detail::wait_limit limit;
   limit.at_once = true;
-  EXPECT_FALSE(world_.node().make_ready(other.number, limit));
-  EXPECT_FALSE(world_.node().make_ready(other.number, limit));
+  EXPECT_THROW(static_cast<void>(world_.node().peer_of(other.number, limit)), operation_cancelled);
+  EXPECT_THROW(static_cast<void>(world_.node().peer_of(other.number, limit)), operation_cancelled);
   EXPECT_EQ(other.job.connects, 1);
 }
 

@@ -48,7 +48,7 @@ TEST_F(graph_messages, where_several_nodes_refuse_one_error_is_thrown_and_none_i
   }
   errors_told = 0;
   const auto before = on_unobserved_error([](const unobserved_error&) { ++errors_told; });
-  EXPECT_THROW(ham::detail::install_parts(current(), plans, 0), call_error);
+  EXPECT_THROW(ham::detail::install_parts(current(), plans, {}), call_error);
   on_unobserved_error(before);
   EXPECT_EQ(errors_told, 0);
 }
