@@ -1,5 +1,6 @@
 // How a node goes to sleep and is woken: production ring_transport, ring_endpoint and bell, between one receiver and
-// one or two senders, each a process of its own, with and without membarrier on either side.
+// one or two senders, each a process of its own, with and without membarrier on either side. Beside the receiver another
+// thread of its process may take a reply alone.
 #include "explorer/production.hpp"
 // System headers that the sources below include:
 #include <fcntl.h>
@@ -34,6 +35,20 @@ class node final : public ring_transport {
   [[nodiscard]] const char* name() const noexcept override { return "model"; }
   void connect(ham::node_t) override {}
   void shutdown() noexcept override {}
+
+  /// Whoever reads the shared ring.
+  void touch_reader(model::place where = model::place::current()) {
+    static_cast<void>(model::plain_load(&reader_, where));
+    model::plain_store(&reader_, 0, where);
+  }
+
+ private:
+  /// Within arm(), which looks at the rings before and after.
+  void asleep(bool begins) noexcept override {
+    if (begins) touch_reader();
+  }
+
+  std::uint32_t reader_ = 0;  ///< stands for what a ring_reader keeps, for the race detector
 };
 
 alignas(4096) std::byte ring_memory[max_senders][ring_pair::bytes];
@@ -46,6 +61,9 @@ struct job {
   observing news;
   node* receiver = nullptr;
   ring_endpoint* senders[max_senders]{};
+  ham::base::recursive_spin_lock reading;  // of the first sender's ring, when it is shared
+  ring_endpoint* shared = nullptr;
+  std::atomic<std::uint32_t> taken{0};  // of that ring, a bit for each call
 };
 
 /// The rights to use membarrier of what is made now.
@@ -74,15 +92,61 @@ void receive(job& own, unsigned frames, bool polls_between) {
   }
 }
 
+void send_one(ring_endpoint& to, std::uint32_t call) {
+  model::check(to.reserve(0) != nullptr, "the ring is full");
+  to.commit({7, call, 1});
+}
 void send(ring_endpoint& to, unsigned frames) {
-  for (unsigned i = 0; i < frames; ++i) {
-    model::check(to.reserve(0) != nullptr, "the ring is full");
-    to.commit({7, i, 1});
+  for (unsigned i = 0; i < frames; ++i) send_one(to, i);
+}
+
+/// The call whose reply a thread takes alone, and what else is sent.
+constexpr std::uint32_t awaited = 1;
+constexpr std::uint32_t other = 2;
+
+void take(job& own, endpoint& from, const frame& found) {
+  own.receiver->touch_reader();
+  model::check((own.taken.fetch_or(found.head.call) & found.head.call) == 0, "a frame was taken twice");
+  from.release();
+}
+
+/// Has the receiving lock, until the other frame has come.
+void receive_beside(job& own) {
+  for (;;) {
+    frame found;
+    if (endpoint* const from = own.receiver->poll(found, 1)) {
+      take(own, *from, found);
+      if (found.head.call == other) return;
+      continue;
+    }
+    if (!own.receiver->arm()) continue;
+    own.event.wait(own.receiver->max_sleep_ns() != ham::base::never_ns);
+    own.receiver->disarm();
   }
 }
 
+bool settled(const job& own) { return (own.taken.load() & awaited) != 0; }
+
+/// As reply_reader. True: the call has settled.
+bool poll_alone(job& own) {
+  if (!own.reading.try_lock()) return false;
+  const std::unique_lock reading(own.reading, std::adopt_lock);
+  if (settled(own)) return true;
+  frame found;
+  if (own.shared->poll_reply(1, awaited, 0, 1, found) != reply_poll::reply) return false;
+  model::check(found.head.call == awaited, "another frame than the reply");
+  take(own, *own.shared, found);
+  model::check(own.reading.held_by_me(), "the lock is given back with the frame");
+  model::outcome("taken alone");
+  return true;
+}
+
+void wait_alone(job& own) {
+  while (!settled(own) && !poll_alone(own)) model::pause();
+}
+
 /// `able`: bit 0: the receiver's process can use membarrier; the others: those of the senders.
-void start(unsigned senders, unsigned frames, std::uint32_t able, bool refuses = false) {
+job* make(unsigned senders, std::uint32_t able, bool refuses) {
   kernel::reset(able, refuses);
   auto* own = new job;
   kernel::events[1] = &own->event;
@@ -92,13 +156,32 @@ void start(unsigned senders, unsigned frames, std::uint32_t able, bool refuses =
     const auto number = static_cast<ham::node_t>(i + 1);
     const ring_pair rings{ring_memory[i], 0, false};
     as((able & 1) != 0);
-    own->receiver->adopt(std::make_unique<ring_endpoint>(number, 0, rings, 1, remote_bell{&own->peer_page, 0}));
+    auto receiving = std::make_unique<ring_endpoint>(number, 0, rings, 1, remote_bell{&own->peer_page, 0});
+    own->shared = receiving.get();
+    own->receiver->adopt(std::move(receiving));
     as((able >> (i + 1) & 1) != 0);
     own->senders[i] = new ring_endpoint(0, number, rings, 0, remote_bell{&own->page, 1});
   }
   own->event.drain();  // adopt() has woken the receiver
+  return own;
+}
+
+void start(unsigned senders, unsigned frames, std::uint32_t able, bool refuses = false) {
+  job* const own = make(senders, able, refuses);
   model::start_thread([=] { receive(*own, senders * frames, true); });
   for (unsigned i = 0; i < senders; ++i) model::start_thread([=] { send(*own->senders[i], frames); });
+}
+
+/// One sender, whose ring two threads read.
+void start_shared(std::initializer_list<std::uint32_t> calls) {
+  job* const own = make(1, 0b111, false);
+  own->shared->share_reading(&own->reading);
+  model::start_thread([=] { receive_beside(*own); });
+  model::start_thread([=] { wait_alone(*own); });
+  auto* const all = new std::vector<std::uint32_t>(calls);
+  model::start_thread([=] {
+    for (const std::uint32_t call : *all) send_one(*own->senders[0], call);
+  });
 }
 
 void one_frame() { start(1, 1, 0b11); }
@@ -109,6 +192,8 @@ void none_has_it() { start(1, 2, 0b00); }
 void refused_later() { start(1, 1, 0b11, true); }
 void two_senders() { start(2, 1, 0b111); }
 void two_senders_one_without() { start(2, 1, 0b101); }
+void reply_alone() { start_shared({awaited, other}); }
+void reply_behind_other() { start_shared({other, awaited}); }
 
 }  // namespace
 
@@ -121,5 +206,7 @@ int main(int argc, char** argv) {
                      {"no membarrier", none_has_it},
                      {"membarrier refused later", refused_later, {}, 2},
                      {"two senders", two_senders, {}, 4, 3},
-                     {"two senders, one without", two_senders_one_without, {}, 4, 3}});
+                     {"two senders, one without", two_senders_one_without, {}, 4, 3},
+                     {"a reply is taken alone", reply_alone, {"taken alone"}, 3, 1},
+                     {"a reply behind something else", reply_behind_other, {"taken alone"}, 3, 1}});
 }
