@@ -1,6 +1,6 @@
 // How a node goes to sleep and is woken: production ring_transport, ring_endpoint and bell, between one receiver and
-// one or two senders, each a process of its own, with and without membarrier on either side. Beside the receiver another
-// thread of its process may take a reply alone.
+// one or two senders, each a process of its own, with and without membarrier on either side. Beside the receiver
+// another thread of its process may take a reply alone.
 #include "explorer/production.hpp"
 // System headers that the sources below include:
 #include <fcntl.h>

@@ -60,6 +60,8 @@ void light_fence(place where);
 void heavy_fence(const std::function<bool(unsigned thread)>& reaches, place where);
 std::uint32_t plain_load(const void* from, place where);
 void plain_store(void* to, std::uint32_t value, place where);
+/// The memory of an atomic object is freed: no other access may come at the same time, or later.
+void free_atomic(void* what, unsigned size, place where);
 
 /// Something with a state of its own: a mutex, an event. Steps that use it are ordered by it.
 class object {

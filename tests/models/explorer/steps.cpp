@@ -242,11 +242,11 @@ std::uint32_t plain_load(const void* from, place where) {
 }
 
 namespace {
-[[gnu::noinline]] void plain_store_step(void* to, std::uint32_t value, place where) {
+[[gnu::noinline]] void plain_store_step(void* to, unsigned size, std::uint64_t value, place where) {
   engine& e = *the_engine;
-  if (e.now() != engine::mode::running) return write_newest(to, 4, value);
+  if (e.now() != engine::mode::running) return write_newest(to, size, value);
   e.self().where = where;
-  location& at = e.at(to, 4);
+  location& at = e.at(to, size);
   e.guard_races(at, access::plain_write);
   e.memory_.append(e.current_, at, value, std::memory_order_relaxed);
 }
@@ -254,7 +254,12 @@ namespace {
 
 void plain_store(void* to, std::uint32_t value, place where) {
   const outside own;
-  plain_store_step(to, value, where);
+  plain_store_step(to, 4, value, where);
+}
+
+void free_atomic(void* what, unsigned size, place where) {
+  const outside own;
+  plain_store_step(what, size, newest(what, size), where);
 }
 
 std::uint64_t newest(const void* from, unsigned size) {
