@@ -297,7 +297,7 @@ void lose(job& own, ham::node_t node) {
   receive_one(own, node);
   who.state.store(peer_state::lost, std::memory_order_release);
   static_cast<void>(who.disconnect());
-  // fail_all_of looks at all slots, which are too many for the explorer.
+  // fail_all_of visits all slots, which are too many for the explorer.
   call_slot* const slot = own.calls.find(own.listed.load(std::memory_order_acquire) - 1);
   if (slot != nullptr && slot->reply_due.load(std::memory_order_acquire)) {
     touch(members_of(*slot));

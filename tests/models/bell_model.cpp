@@ -43,7 +43,7 @@ class node final : public ring_transport {
   }
 
  private:
-  /// Within arm(), which looks at the rings before and after.
+  /// Within arm(), which uses the readers of all rings before and after.
   void asleep(bool begins) noexcept override {
     if (begins) touch_reader();
   }
