@@ -174,6 +174,20 @@ void plain_data() {
   });
 }
 
+/// What is freed was last used by another thread.
+template <std::memory_order Done>
+void freed() {
+  auto* s = new state;
+  model::start_thread([=] {
+    static_cast<void>(s->x.load(relaxed));
+    s->y.store(1, Done);
+  });
+  model::start_thread([=] {
+    while (s->y.load(acquire) == 0) model::pause();
+    model::free_atomic(&s->x, sizeof s->x, model::place::current());
+  });
+}
+
 void nobody_comes() {
   auto* s = new state;
   model::start_thread([=] {
@@ -240,6 +254,8 @@ int main(int argc, char** argv) {
                         {"plain data", plain_data<release, acquire>, {"5", "!0"}},
                         {"plain data, relaxed: fails", plain_data<relaxed, acquire>, {}, 4, ~0U, "data race"},
                         {"plain data, not acquired: fails", plain_data<release, relaxed>, {}, 4, ~0U, "data race"},
+                        {"freed", freed<release>},
+                        {"freed while it is used: fails", freed<relaxed>, {}, 4, ~0U, "data race"},
                         {"nobody comes: fails", nobody_comes, {}, 4, ~0U, "waits for ever"},
                     });
 }
