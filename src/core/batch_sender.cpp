@@ -24,7 +24,7 @@ batch_slot batch_sender::begin_batched(const call_place& to, msg::handler_entry&
   slot.function = &function;
   slot.deadline_ns = 0;
   slot.position = static_cast<std::uint64_t>(where.process);  // whose the key is
-  slot.node.store(self_, std::memory_order_relaxed);          // not the peer's to fail before it is sent
+  slot.node.store(self_, std::memory_order_release);          // not the peer's to fail before it is sent
   slot.in_batch = true;
   slot_batch(slot) = &owner;
   slot.fault = where.reply_fault & max_fault_mark;
@@ -69,7 +69,7 @@ void batch_sender::send(const call_place& to, std::span<const std::byte> records
     slot->in_batch = false;
     slot->position = position;
     slot->deadline_ns = to.deadline_ns;
-    slot->node.store(who.node, std::memory_order_relaxed);
+    slot->node.store(who.node, std::memory_order_release);
     slot->reply_due.store(true, std::memory_order_release);
   }
   std::memcpy(out.data, records.data(), records.size());

@@ -65,7 +65,7 @@ call_slot& call_sender::claim_for(peer& to, msg::handler_entry& function, result
     this_thread.owned_depth = thread_state::no_depth;  // of this call, and none that its codecs make
     slot.deadline_ns = 0;
   }
-  slot.node.store(to.node, std::memory_order_relaxed);
+  slot.node.store(to.node, std::memory_order_release);
   slot.state.store(slot_state::pending, std::memory_order_release);
   return slot;  // no reply is due before finish: until then cancel may give the slot back
 }

@@ -48,7 +48,7 @@ call_slot* call_sender::stopped(node_t to, msg::handler_entry& function, result_
 void call_sender::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
   of_.lock.lock();
   {
-    const settling_alone nobody_else(of_.peers.at_place_of(slot.node.load(std::memory_order_relaxed)));
+    const settling_alone nobody_else(of_.peers.at_place_of(slot.node.load(std::memory_order_acquire)));
     of_.calls.fail_unsent(slot, std::move(why));
   }
   node_.finish_progress();
@@ -66,7 +66,7 @@ void call_sender::fail_withdrawn(call_slot& slot, bool late) noexcept {
 void call_sender::fail_withdrawn(std::uint32_t call) noexcept {
   of_.lock.lock();
   if (call_slot* const slot = of_.calls.find(call)) {
-    const settling_alone nobody_else(of_.peers.at_place_of(slot->node.load(std::memory_order_relaxed)));
+    const settling_alone nobody_else(of_.peers.at_place_of(slot->node.load(std::memory_order_acquire)));
     if (!slot->settled() && slot->id.load(std::memory_order_relaxed) == call)
       of_.calls.fail_unsent(*slot, slot->orphan ? nullptr : missed_call(of_.functions, slot->node, *slot->function));
   }

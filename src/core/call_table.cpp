@@ -15,7 +15,7 @@ void call_table::throw_no_call() { throw protocol_error("a reply to no call"); }
 
 call_slot& call_table::claim_local(node_t self) {
   call_slot& slot = claim();
-  slot.node.store(self, std::memory_order_relaxed);
+  slot.node.store(self, std::memory_order_release);
   slot.function = nullptr;
   slot.decode = nullptr;
   slot.deadline_ns = 0;

@@ -136,7 +136,7 @@ class call_table {
     bool found = false;
     slots_.for_each([&](call_slot& slot) {
       if (!slot.reply_due.load(std::memory_order_acquire)) return;
-      const node_t node = slot.node.load(std::memory_order_relaxed);
+      const node_t node = slot.node.load(std::memory_order_acquire);
       alone(node, [&] {
         const bool waits = slot.reply_due.load(std::memory_order_acquire) && slot.state.load() == slot_state::pending;
         found = found || (waits && slot.node.load(std::memory_order_relaxed) == node && is_meant(slot));
@@ -175,7 +175,9 @@ class call_table {
     while (const auto call = deadlines_.pop_due(now_ns)) {
       call_slot* const slot = slots_.find(*call);
       if (slot == nullptr) continue;
-      alone(slot->node.load(std::memory_order_relaxed), [&] {
+      // Acquire: the slot may be another call's by now, to another node. Then what ended the first one is seen, too,
+      // although that node's lock orders nothing of it.
+      alone(slot->node.load(std::memory_order_acquire), [&] {
         // In this order: while it is pending and its own, it stays so.
         if (!slot->settled() && slot->id.load(std::memory_order_relaxed) == *call) expire_one(*slot, now_ns, expire);
       });
@@ -227,7 +229,7 @@ class call_table {
     };
     slots_.for_each([&](call_slot& slot) {
       if (!slot.reply_due.load(std::memory_order_acquire)) return;
-      const node_t node = slot.node.load(std::memory_order_relaxed);
+      const node_t node = slot.node.load(std::memory_order_acquire);
       alone(node, [&] {
         const bool due = slot.reply_due.load(std::memory_order_acquire);
         if (due && slot.node.load(std::memory_order_relaxed) == node) look(slot);

@@ -105,7 +105,7 @@ void supervisor::check_idle(watched& one, std::int64_t now_ns) noexcept {
     slot.function = nullptr;
     slot.deadline_ns = 0;
     slot.orphan = true;
-    slot.node.store(one.process, std::memory_order_relaxed);
+    slot.node.store(one.process, std::memory_order_release);
     {
       const std::lock_guard sending(to.sending);
       slot.position = to.to->sent();

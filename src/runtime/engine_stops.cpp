@@ -82,7 +82,7 @@ bool engine::stop_repeated(const call_slot& future, offload::when_stopped how) n
 /// its answer, which comes when the nodes behind have been stopped, says which of them have run.
 bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how,
                          const nested_call* made) noexcept {
-  const node_t node = slot.node.load(std::memory_order_relaxed);
+  const node_t node = slot.node.load(std::memory_order_acquire);
   const settling_alone nobody_else(peers.at_place_of(node));
   // In this order: while it is pending and that call's, it stays so.
   if (slot.settled() || slot.id.load(std::memory_order_relaxed) != call) return false;
@@ -109,7 +109,7 @@ bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offl
 void engine::drop_message(std::uint32_t call) noexcept {
   waits.lock();
   if (call_slot* const slot = calls.find(call)) {
-    const node_t node = slot->node.load(std::memory_order_relaxed);
+    const node_t node = slot->node.load(std::memory_order_acquire);
     const settling_alone nobody_else(peers.at_place_of(node));
     const bool is_it = !slot->settled() && slot->id.load(std::memory_order_relaxed) == call;
     if (is_it && slot->function != nullptr && slot->reply_due.load(std::memory_order_acquire) && peers.has(node)) {
@@ -137,7 +137,7 @@ bool engine::kill(const call_slot& slot) {
     const std::optional<repeated_calls::attempt> now = repeated.latest(slot);
     const call_slot* const sent = now && now->call ? calls.find(*now->call) : nullptr;
     if (sent == nullptr) return;
-    const node_t node = sent->node.load(std::memory_order_relaxed);
+    const node_t node = sent->node.load(std::memory_order_acquire);
     const settling_alone nobody_else(peers.at_place_of(node));
     // In this order: while it is pending and that call's, it stays so.
     if (!sent->settled() && sent->id.load(std::memory_order_relaxed) == *now->call) process = node;

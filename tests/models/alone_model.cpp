@@ -151,7 +151,7 @@ call_slot& call(job& own, ham::node_t node = first_node, bool answered = true) {
   model::plain_store(members_of(slot), 0, model::place::current());
   slot.function = reinterpret_cast<ham::msg::handler_entry*>(8);
   slot.deadline_ns = deadline_ns;
-  slot.node.store(node, std::memory_order_relaxed);
+  slot.node.store(node, std::memory_order_release);
   slot.state.store(slot_state::pending, std::memory_order_release);
   slot.reply_due.store(true, std::memory_order_release);
   const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
@@ -251,14 +251,16 @@ void replies() { beside_receiver(true, first_node); }
 void not_shared_yet() { beside_receiver(false, first_node + 1); }
 
 /// Deadlines pass meanwhile; both calls may have the same slot.
-void deadlines() {
+void expire_two(ham::node_t second) {
   job* const own = make();
   model::start_thread([=] {
     call_and_read(*own, first_node, true);
-    call_and_read(*own, first_node, true);
+    call_and_read(*own, second, true);
   });
   model::start_thread([=] { expire(*own); });
 }
+void deadlines() { expire_two(first_node); }
+void deadlines_of_two_nodes() { expire_two(first_node + 1); }
 
 /// Another thread attaches something to the call.
 void continued() {
@@ -328,6 +330,7 @@ int main(int argc, char** argv) {
                     {{"replies beside a receiver", replies, {"value"}, 2, 2},
                      {"not shared yet", not_shared_yet, {"value"}, 2, 2},
                      {"deadlines", deadlines, {"value", "failed"}, 2, 3},
+                     {"deadlines of two nodes", deadlines_of_two_nodes, {"value", "failed"}, 2, 3},
                      {"something is attached", continued, {"value"}, 3, 3},
                      {"the node is lost", lost_with_reply, {"value"}, 2, 2},
                      {"lost without a reply", lost_without, {"failed"}, 2, 2}});
