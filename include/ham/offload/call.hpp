@@ -62,8 +62,8 @@ bool offer(const Callable&) {
 }
 
 /// Starts a call of `callable(args...)` on `to` and returns at once with a future of its result. Arguments are copied
-/// (or moved into the message) before it returns. Any thread. Blocks only while the queue to the node is full, at most
-/// until the deadline of `to`.
+/// (or moved into the message) before it returns. Any thread. Blocks only while the queue to the node is full, or
+/// the node is not connected yet or is being started again; at most until the deadline of `to`.
 /// Throws ham::call_error if the node does not know the function, ham::node_failure if it is gone; what the function
 /// throws is thrown by get().
 template <class Callable, class... Args>

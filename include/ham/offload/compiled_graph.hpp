@@ -93,9 +93,9 @@ class compiled_graph {
     return {*this, {deadline_ns == INT64_MAX ? 0 : deadline_ns, std::move(token), detail::when_full::wait}};
   }
   /// step.stoppable(token)(inputs...): a stop of the token, or of the future, is one of the replay, also while that
-  /// waits for room; this_call::stop_token() tells functions that run, and what they call is stopped with them. Nodes
-  /// to which the queue is full are told when this one makes progress next. Ranges of transfers that have begun are in
-  /// use still, as after a deadline. Costs each stage two allocations on its node.
+  /// waits for room or for nodes; this_call::stop_token() tells functions that run, and what they call is stopped with
+  /// them. Nodes to which the queue is full are told when this one makes progress next. Ranges of transfers that have
+  /// begun are in use still, as after a deadline. Costs each stage two allocations on its node.
   [[nodiscard]] bounded stoppable(std::stop_token token = {}) {
     return {*this, {INT64_MAX, std::move(token), detail::when_full::wait}};
   }

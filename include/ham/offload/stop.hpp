@@ -56,8 +56,8 @@ namespace this_call {
 
 namespace detail {
 
-/// While it lives, and until it has begun, the next call of this thread waits for room only as long as the token is not
-/// stopped, if it is stoppable(). The token lives as long; nullptr: the call has none.
+/// While it lives, and until it has begun, the next call of this thread waits for its node and for room only as long as
+/// the token is not stopped, if it is stoppable(). The token lives as long; nullptr: the call has none.
 class token_of_next_call {
  public:
   explicit token_of_next_call(const std::stop_token* token) noexcept;
@@ -115,7 +115,7 @@ auto sync(const stoppable_destination& to, Callable&& callable, Args&&... args)
   return async(to, static_cast<Callable&&>(callable), static_cast<Args&&>(args)...).get();
 }
 
-/// As try_async(destination, ...); the token of `to` stops the call, and ends a wait for its connection.
+/// As try_async(destination, ...); the token of `to` stops the call, and ends its wait for the node.
 template <class Callable, class... Args>
 [[nodiscard]] auto try_async(const stoppable_destination& to, Callable&& callable, Args&&... args)
     -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {

@@ -76,7 +76,7 @@ enum class when_full : std::uint8_t {
 };
 
 /// Checks the destination, claims a slot (none if `decode` is nullptr: fire and forget) and room for `size` bytes.
-/// False: nothing will be sent, because there was no room with when_full::refuse, or until the deadline; then the slot,
+/// False: nothing will be sent, because a policy that refuses found no room, or until the deadline; then the slot,
 /// if there is one, has failed already.
 /// Throws call_error, node_failure, config_error.
 [[nodiscard]] bool begin_call(engine& at, const call_place& to, msg::handler_entry& function, std::size_t size,

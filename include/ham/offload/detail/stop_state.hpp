@@ -12,7 +12,7 @@ class stop_state {
   stop_state(const stop_state&) = delete;
   stop_state& operator=(const stop_state&) = delete;
 
-  /// Any thread. As long as nothing was stopped, most times this is five loads and a store.
+  /// Any thread. As long as nothing was stopped, in a tight loop this is five loads and a store most times.
   [[nodiscard]] bool requested() noexcept {
     if (requested_.load(std::memory_order_acquire)) return true;
     const std::atomic<std::uint64_t>* const word = word_.load(std::memory_order_acquire);
