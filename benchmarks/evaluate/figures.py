@@ -152,6 +152,7 @@ def _bars(axes, plot, all_points):
     names = list(slots)
     largest = max(max(points.high or points.y) for points in all_points)
     smallest = min(min(points.y) for points in all_points)
+    least = min(0, *(min(points.low or points.y) for points in all_points))  # a difference may be below zero
     logarithmic = plot.log_y and smallest > 0
     left = 10 ** math.floor(math.log10(smallest / 2)) if logarithmic else 0
     for index, points in enumerate(all_points):
@@ -162,13 +163,13 @@ def _bars(axes, plot, all_points):
                   color=_colour(plot, points, index), alpha=0.45 if points.role == "paper" else 1, xerr=_spread(points),
                   error_kw={"ecolor": INK, "elinewidth": 0.8})
         for row, y, high in zip(at, points.y, points.high or points.y):
-            axes.annotate(number_text(y, 3), (max(y, high), row), xytext=(4, 0), textcoords="offset points", va="center",
-                          fontsize=FONT_PT - 1)
+            axes.annotate(number_text(y, 3), (max(y, high) if logarithmic else max(y, high, 0), row), xytext=(4, 0),
+                          textcoords="offset points", va="center", fontsize=FONT_PT - 1)
     if logarithmic:
         axes.set_xscale("log")
         axes.set_xlim(left, largest * (largest / left) ** 0.22)
     else:
-        axes.set_xlim(0, (largest or 1) * 1.2)
+        axes.set_xlim(1.2 * least, (max(largest, 0) or 1) * 1.2)
     _finish_number_axis(axes.xaxis, logarithmic, [left or smallest, largest])
     _finish_rows(axes, plot, names)
 
