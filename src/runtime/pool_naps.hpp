@@ -30,14 +30,16 @@ class pool_naps {
     }
     if (nap_ns_ == 0) return nap_ns_ = min_ns;
     const bool all_idle = 4 * since >= 3 * room;
-    // Too few: tasks that take long, for which the usual wait sleeps as well, or that wait for this very thread.
-    if (16 * since < room || (all_idle && nap_ns_ == min_ns)) {
+    const bool few = 16 * since < room;
+    // None, or few in the longest nap: tasks that take long, for which the usual wait sleeps as well, or that wait for
+    // this very thread.
+    if (since == 0 || (few && nap_ns_ == max_ns) || (all_idle && nap_ns_ == min_ns)) {
       left_out_ = waits_between_trials;
       nap_ns_ = 0;
     } else if (all_idle) {
       nap_ns_ = std::max(min_ns, nap_ns_ - nap_ns_ / 4);
     } else if (2 * since < room) {
-      nap_ns_ = std::min(max_ns, nap_ns_ + nap_ns_ / 2);
+      nap_ns_ = std::min(max_ns, few ? 4 * nap_ns_ : nap_ns_ + nap_ns_ / 2);
     }
     return nap_ns_;
   }

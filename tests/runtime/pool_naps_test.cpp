@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace ham::inline v1::offload::detail {
 namespace {
 
@@ -42,11 +44,22 @@ TEST_F(naps, are_bounded) {
 }
 
 /// They wait for the thread that sleeps, say.
-TEST_F(naps, during_which_hardly_any_task_ends_are_left_out_for_a_while) {
+TEST_F(naps, during_which_no_task_ends_are_left_out_for_a_while) {
   EXPECT_NE(after(0), 0);
-  EXPECT_EQ(after(1), 0);
+  EXPECT_EQ(after(0), 0);
   for (unsigned i = 0; i < pool_naps::waits_between_trials; ++i) EXPECT_EQ(after(room / 4), 0) << i;
   EXPECT_EQ(after(room / 4), pool_naps::min_ns) << "it is tried again";
+}
+
+/// In a short nap few tasks of a large pool can end.
+TEST_F(naps, during_which_few_tasks_end_grow_fast_and_are_left_out_only_at_their_longest) {
+  std::int64_t last = after(0);
+  while (last != pool_naps::max_ns) {
+    const std::int64_t next = after(1);
+    ASSERT_EQ(next, std::min(pool_naps::max_ns, 4 * last));
+    last = next;
+  }
+  EXPECT_EQ(after(1), 0);
 }
 
 TEST_F(naps, that_are_too_long_at_their_shortest_are_left_out_as_well) {
