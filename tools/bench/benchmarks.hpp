@@ -59,7 +59,7 @@ namespace ham::inline v1::bench {
 /// 10^5 tasks of 10 us on a pool of two targets, as calls and as a map, beside two threads that run the same tasks.
 [[nodiscard]] report run_pool(const settings& how);
 
-/// From request_stop() to the answer of a function that polls its stop token, over shared memory and tcp, beside an
+/// From request_stop() until a function that polls its stop token has seen it, over shared memory and tcp, beside an
 /// empty call; what a poll costs. Empty calls that nothing can stop, before and after calls with stops, beside a
 /// bounced cache line; what a deadline or a token adds to a call.
 [[nodiscard]] report run_stops(const settings& how);

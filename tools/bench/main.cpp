@@ -51,7 +51,7 @@ constexpr benchmark benchmarks[] = {
     {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
     {"pool", "short tasks on a pool of two targets", run_pool},
     {"stops",
-     "from a stop to the answer of a function that polls its token; calls with and without a token or deadline",
+     "from a stop until a function that polls its token has seen it; calls with and without a token or deadline",
      run_stops},
     {"senders", "an empty call made as a sender, beside async", run_senders},
     {"respawn", "from the death of a supervised target to the next answer", run_respawn},

@@ -18,12 +18,14 @@ namespace {
 constexpr std::int64_t max_head_start_ns = 10'000'000;
 /// By then the function is polling. Longer where waking the target takes longer.
 std::int64_t head_start_ns = 50'000;
+constexpr std::int64_t call_pause_ns = 10'000;
 
-/// Returns when it is told to.
-void poll_until_stopped() {
+/// Returns when it is told to, and when that was: both processes have the same clock.
+std::int64_t poll_until_stopped() {
   const call_stop_token stop = this_call::stop_token();
   while (!stop.stop_requested()) {
   }
+  return now_ns();
 }
 
 /// What a poll costs, in nanoseconds.
@@ -41,7 +43,7 @@ void spin(std::int64_t time_ns) {
   }
 }
 
-/// From the stop to the answer of the function that has seen it.
+/// From the stop until the function has seen it.
 double stop_time_ns() {
   for (;; head_start_ns *= 2) {
     auto call = offload::async(offload::stoppable(1), fn<&poll_until_stopped>);
@@ -49,8 +51,7 @@ double stop_time_ns() {
     const std::int64_t begin = now_ns();
     call.request_stop();
     try {
-      call.get();
-      return static_cast<double>(now_ns() - begin) - clock_cost_ns();
+      return static_cast<double>(call.get() - begin) - clock_cost_ns();
     } catch (const operation_cancelled& early) {
       if (early.outcome() != call_outcome::not_run || head_start_ns > max_head_start_ns) throw;
     }
@@ -67,12 +68,13 @@ block_times time_stops(std::int64_t length_ns) {
   return result;
 }
 
-/// A call with nothing to stop it, after the same pause.
+/// A call with nothing to stop it, after a pause during which a target that waits does not go to sleep: the one that
+/// polls is awake, too.
 block_times time_calls(std::int64_t length_ns) {
   constexpr std::size_t least = 20;
   block_times result;
   for (const std::int64_t end = now_ns() + length_ns; now_ns() < end || result.single_ns.size() < least;) {
-    spin(head_start_ns);
+    spin(call_pause_ns);
     const std::int64_t begin = now_ns();
     offload::sync(1, fn<&nothing>);
     result.single_ns.push_back(static_cast<double>(now_ns() - begin) - clock_cost_ns());
@@ -102,8 +104,8 @@ void measure(const settings& how, const std::string& transport, table& into, rep
                          {cost.median_of_ratios, 2},
                          quartiles_of_ratio(cost),
                          {poll_ns, 2}});
-  result.bars.push_back(
-      {"stop to answer / an empty call, " + transport, cost.median_of_ratios, bar::direction::at_most, 2, "x"});
+  result.bars.push_back({"stop until the function sees it / an empty call, " + transport, cost.median_of_ratios,
+                         bar::direction::at_most, 2, "x"});
   result.bars.push_back({"poll of a stop token, " + transport, poll_ns, bar::direction::at_most, 2, "ns"});
 }
 
@@ -112,7 +114,7 @@ void measure(const settings& how, const std::string& transport, table& into, rep
 report run_stops(const settings& how) {
   report result{"stops", {}, {}, {}};
   table found{
-      "from request_stop to the answer of a function that polls its token (median of single ones); floor: an empty "
+      "from request_stop until a function that polls its token has seen it (median of single ones); floor: an empty "
       "call",
       {"transport"},
       {}};
@@ -130,11 +132,10 @@ report run_stops(const settings& how) {
   result.tables.push_back(std::move(found));
   pin_this_thread(how.all_cores);
   add_stoppable_calls(how, result);
-  result.remarks.emplace_back(
-      "each call beside a stop, and each stop, is made 50 us after what was before, or later: where the target takes "
-      "longer to wake "
-      "up, at last " +
-      std::to_string(head_start_ns / 1000) + " us");
+  result.remarks.emplace_back("each stop is made " + std::to_string(head_start_ns / 1000) +
+                              " us after its call, which may have to wake the target; each call beside it " +
+                              std::to_string(call_pause_ns / 1000) +
+                              " us after the one before, at a target that is awake");
   return result;
 }
 
