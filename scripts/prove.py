@@ -226,6 +226,11 @@ def without_skipped(todo, has_spin, has_simulation):
     return todo, []
 
 
+def longest_first(todo):
+    """Whole models of production code take longest: begun last, one would be waited for by idle cores."""
+    return sorted(todo, key=lambda one: "," in one[0] or "(Spin)" in one[0])
+
+
 def status(results, skipped, in_ci, seconds):
     """Of the process. In CI nobody reads what was skipped, nor how long it took; elsewhere something must have been checked."""
     if not all(results):
@@ -251,6 +256,8 @@ def self_test():
     left, skipped = without_skipped(todo, True, False)
     assert left == todo and len(skipped) == 1 and "1 comparisons" in skipped[0]
     assert without_skipped([("ring", work)], False, False) == ([("ring", work)], [])
+    assert [title for title, _ in longest_first([*todo, ("ring, mutant 1: it", work)])] == [
+        "ring", "one (Spin)", "one (Spin), recorded runs", "one (Spin), MUTANT_A", "ring, mutant 1: it"]
     assert status([True], [], True, 1) == 0 and status([True, False], [], False, 1) == 1
     assert status([True], ["skipped"], False, 1) == 0
     assert status([True], ["skipped"], True, 1) == 1 and status([], ["skipped"], False, 1) == 1
@@ -290,7 +297,7 @@ def main():
     if todo:
         objects = build_explorer()
         with concurrent.futures.ThreadPoolExecutor(wish.jobs) as pool:
-            results = list(pool.map(lambda one: prove(one[0], one[1], objects), todo))
+            results = list(pool.map(lambda one: prove(one[0], one[1], objects), longest_first(todo)))
     seconds = time.monotonic() - begin
     print("\n".join([*skipped, f"prove: {len(results)} checks, {results.count(False)} failures, {len(skipped)} kinds skipped, "
                      f"{seconds:.0f} s"]))
