@@ -6,7 +6,7 @@ or a protocol for Spin (tests/models/protocols/NAME.pml). Every model must hold,
 production code with one change (NAME.mutants), or the protocol with one MUTANT_... defined. Protocols are also compared with
 runs of the library that a simulation has recorded (scripts/recorded_runs.py). Prints one line each and ends with 1 if a model
 fails, a mutant survives, something was not explored completely, or a model and the library differ. What is skipped for want of
-Spin or of a simulation is counted; where CI=true, that is a failure, and so is a run that has taken more than 600 s.
+Spin or of a simulation is counted; where CI=true, that is a failure, and so is a run that has taken more than 900 s.
 """
 import argparse
 import concurrent.futures
@@ -31,7 +31,7 @@ FLAGS = ["-std=c++20", "-Wall", "-Wextra", f"-I{MODELS}"]
 MODEL_SECONDS = 240  # a scenario; more, and it is reported as not complete
 MUTANT_SECONDS = 120
 MAX_PROTOCOL_DEPTH = 1_000_000
-MAX_SECONDS_IN_CI = 600  # of everything, on 2 cores
+MAX_SECONDS_IN_CI = 900  # of everything; meant to take 600 s at most on 2 quiet cores, and machines differ
 
 
 class problem(Exception):
@@ -70,10 +70,10 @@ def build_explorer():
     return objects
 
 
-def build_model(source, program, objects, instead=None):
+def build_model(source, program, objects, instead=None, optimise="-O1"):
     """Compiles a model; headers and sources are taken from `instead` before src/."""
     first = [f"-I{instead}"] if instead else []
-    build([CXX, *FLAGS, "-O1", "-g", "-DHAM_MODEL", *first, f"-I{MODELS / 'shadow'}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}"],
+    build([CXX, *FLAGS, optimise, "-g", "-DHAM_MODEL", *first, f"-I{MODELS / 'shadow'}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}"],
           source, program, objects)
 
 
@@ -108,7 +108,7 @@ def explore(program, seconds, *options):
 
 def prove_model(name, source, objects):
     program = BUILD / f"{name}_model"
-    build_model(source, program, objects)
+    build_model(source, program, objects, optimise="-O2")  # it runs for longer than that takes
     status, output = explore(program, MODEL_SECONDS)
     (BUILD / f"{name}.log").write_text(output)
     if status != 0:
