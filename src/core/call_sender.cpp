@@ -236,8 +236,8 @@ template <bool CanStop>
     who = lock_ready(to, function, limit);
     if (who == nullptr) [[unlikely]] {
       if (limit.at_once) return false;
-      const bool late = to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns;
-      out.slot = !late && limit.stopped() ? stopped(to.node, function, decode) : missed(to.node, function, decode);
+      out.slot =
+          !limit.late() && limit.stopped() ? stopped(to.node, function, decode) : missed(to.node, function, decode);
       return false;
     }
     if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {

@@ -16,11 +16,12 @@ struct wait_limit {
   bool at_once = false;                    ///< there is no wait: what is begun goes on without it
 
   [[nodiscard]] std::int64_t late_ns() const noexcept { return deadline_ns == 0 ? base::never_ns : deadline_ns; }
+  [[nodiscard]] bool late() const noexcept { return base::now_ns() >= late_ns(); }
   [[nodiscard]] bool can_stop() const noexcept { return token != nullptr || with_caller || at_once; }
   /// For the thread that waits, and executes nothing at the moment.
   [[nodiscard]] bool stopped() const noexcept;
   /// The same: whether the deadline has passed, or it is stopped, or does not wait.
-  [[nodiscard]] bool reached() const noexcept { return at_once || base::now_ns() >= late_ns() || stopped(); }
+  [[nodiscard]] bool reached() const noexcept { return at_once || late() || stopped(); }
 };
 
 }  // namespace ham::detail

@@ -56,7 +56,7 @@ node_t engine::process_of_handle(const offload::destination& on, const std::stop
   const wait_limit limit{on.deadline_ns, token};
   const node_t process = process_of(on.node, limit);
   if (process >= 0 || on.node < 0) return process;
-  if (base::now_ns() < limit.late_ns())
+  if (!limit.late())
     throw operation_cancelled(
         "node " + std::to_string(on.node) + " was asked for nothing (a stop came before it was started again)",
         call_outcome::not_run);

@@ -81,7 +81,7 @@ peer_hold engine::connected_peer(node_t node, const wait_limit& limit) {
   expect_no_other_process(node);
   peer_hold who = make_ready(node, limit);
   if (who) return who;
-  if (base::now_ns() < limit.late_ns())
+  if (!limit.late())
     throw operation_cancelled(
         "node " + std::to_string(node) + " was asked for nothing (a stop came before it was connected)",
         call_outcome::not_run);

@@ -297,7 +297,7 @@ template <class Result, class Take, class Late>
         take(i, asked[i]);
         continue;
       }
-      if (failed == nullptr && base::now_ns() < limit.late_ns())
+      if (failed == nullptr && !limit.late())
         failed = std::make_exception_ptr(
             operation_cancelled("a node had not taken its part of a graph when it was stopped", call_outcome::not_run));
       else if (failed == nullptr)

@@ -63,10 +63,10 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
   for (;;) {
     if (is_stopped()) return settled_ticket(stopped_replay(call_outcome::not_run));
     const bool has_to = stale_.load(std::memory_order_acquire) || installing_.load() != std::thread::id();
-    if (has_to && !renew_installation({deadline_ns, &how.token, true})) {
-      const bool late = deadline_ns != 0 && base::now_ns() >= deadline_ns;
-      return settled_ticket(!late && is_stopped() ? stopped_replay(call_outcome::not_run)
-                                                  : missed_replay(at_, call_outcome::not_run));
+    const wait_limit limit{deadline_ns, &how.token, true};
+    if (has_to && !renew_installation(limit)) {
+      return settled_ticket(!limit.late() && is_stopped() ? stopped_replay(call_outcome::not_run)
+                                                          : missed_replay(at_, call_outcome::not_run));
     }
     refuse_old_handles();
     call_slot& slot = *make_local_slot(at_);

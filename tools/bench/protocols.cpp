@@ -116,9 +116,8 @@ comparison figure_9(report& result, const settings& how) {
       {"native call / HAM over DMA, away from the paper's 13.1 (tests the number of transfers: their time is fitted)",
        100 * std::abs(native_us / dma_us / paper_native - 1), bar::direction::at_most, 15, "%"});
   result.remarks.push_back(
-      "a VEO transfer of 108 us and a DMA set-up of 1.25 us are chosen so that as many of them as HAM's protocols take "
-      "give "
-      "the paper's times: what is compared is the number and order of transfers");
+      "a VEO transfer of 108 us and a DMA set-up of 1.25 us are chosen so that as many of them as HAM's protocols "
+      "take give the paper's times: what is compared is the number and order of transfers");
   result.remarks.push_back(
       "the native call of Fig. 9 is the paper's figure, not a measurement (ham-bench veo-offload measures that of "
       "libveo); both kinds of link are emulated, the messages and "
