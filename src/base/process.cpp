@@ -204,6 +204,14 @@ void kill_process(const process& child) noexcept {
 
 unsigned usable_cores() noexcept { return cores_at_start; }
 
+int only_core() noexcept {
+  cpu_set_t usable;
+  if (::sched_getaffinity(0, sizeof usable, &usable) != 0 || CPU_COUNT(&usable) != 1) return -1;
+  int core = 0;
+  while (!CPU_ISSET(static_cast<unsigned>(core), &usable)) ++core;
+  return core;
+}
+
 void raise_file_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;

@@ -54,6 +54,8 @@ void kill_process(const process& child) noexcept;
 
 /// Number of cores that this process could run on when it started.
 [[nodiscard]] unsigned usable_cores() noexcept;
+/// The one core that the calling thread may use; -1: it may use several.
+[[nodiscard]] int only_core() noexcept;
 
 /// Allows as many open files as the hard limit permits.
 void raise_file_limit() noexcept;

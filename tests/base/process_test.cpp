@@ -89,6 +89,21 @@ TEST(process, gets_environment_cores_and_one_descriptor) {
   ::unsetenv("HAM_TEST_REPLACED");
 }
 
+TEST(process, a_thread_may_use_one_core_or_several) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(only_core() < 0, CPU_COUNT(&before) > 1);
+  const int here = ::sched_getcpu();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(here), &one);
+  std::thread([&] {  // this one stays as it is
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(only_core(), here);
+  })
+      .join();
+}
+
 TEST(process, may_have_other_outputs_than_this_one) {
   const unique_fd out = make_memory_file("test", 0);
   const unique_fd err = make_memory_file("test", 0);

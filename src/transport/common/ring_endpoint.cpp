@@ -40,6 +40,7 @@ void ring_endpoint::wake_peer() noexcept {
   const std::uint32_t sleep = ring_bell(*peer_bell_.page, self_);
   if (sleep == 0) return;
   woken_.store(true, std::memory_order_relaxed);
+  if (peer_bell_.listener != nullptr) peer_bell_.listener->wakes(peer());
   base::ring_event(peer_bell_.event_fd);
   woken(*peer_bell_.page, sleep);
   base::home_core::go_home();  // the kernel may have put the one beside the other

@@ -49,10 +49,23 @@ struct ring_pair {
   }
 };
 
+/// Learns of each peer that this node wakes, just before, on any thread.
+class wake_listener {
+ public:
+  virtual void wakes(node_t peer) noexcept = 0;
+
+ protected:
+  wake_listener() = default;
+  wake_listener(const wake_listener&) = default;
+  wake_listener& operator=(const wake_listener&) = default;
+  ~wake_listener() = default;
+};
+
 /// The bell of another node and the descriptor that ends its sleep.
 struct remote_bell {
   bell* page;
-  int event_fd;  ///< not owned
+  int event_fd;                       ///< not owned
+  wake_listener* listener = nullptr;  ///< not owned
 };
 
 class ring_endpoint final : public owned_endpoint, private message_memory {

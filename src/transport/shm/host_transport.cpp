@@ -50,6 +50,7 @@ host_transport::host_transport(node_t self, base::unique_fd job_file, base::mapp
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   look_at_all_every(max_blind_ns);
   job_->set_awake(self_, true);
+  job_->bind(self_, base::only_core());
   watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive,
                                               [this](std::uint64_t node) { on_life_word(static_cast<node_t>(node)); });
   epoll_event interest{EPOLLIN, {.u64 = command_tag}};
@@ -73,10 +74,7 @@ void host_transport::end(node_t node, std::chrono::milliseconds timeout) {
   commands_.end(node, base::now_ns() + std::chrono::nanoseconds(timeout).count());
 }
 
-bool host_transport::oversubscribed() const noexcept {
-  return job_->awake.load(std::memory_order_relaxed) >
-         static_cast<std::int32_t>(job_->cores.load(std::memory_order_relaxed));
-}
+bool host_transport::oversubscribed() const noexcept { return job_->oversubscribes(self_); }
 
 void host_transport::control_loop() {
   for (;;) {
@@ -151,7 +149,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   job_->set_awake(plan.node, true);
 
   auto connection = std::make_unique<ring_endpoint>(plan.node, self_, ring_pair::in(rings, welcome.epoch), 0U,
-                                                    remote_bell{&job_->of(plan.node).ring_me, one->event()});
+                                                    remote_bell{&job_->of(plan.node).ring_me, one->event(), this});
   connection->keep(std::move(rings), {});
   connection->set_memory(one->memory());
   adopt(std::move(connection));
@@ -250,7 +248,7 @@ void host_transport::expel(started_target& one) {
 /// Each node can write the life words of all: what one says is worth a question.
 void host_transport::on_life_word(node_t node) {
   if (!base::confirms_end(pid_of(node), base::confirm_timeout)) return;
-  job_->set_awake(node, false);
+  job_->end(node);
   observing().on_died(node, "its process " + how_ended(node));
 }
 
@@ -283,7 +281,7 @@ void host_transport::report_end(const started_target& one, const std::string& ho
 
 /// A process that has not joined gets an explanation.
 void host_transport::lose(const started_target& one, const std::string& how) {
-  job_->set_awake(one.node, false);
+  job_->end(one.node);
   if (one.has_joined())
     report_end(one, how);
   else
@@ -365,7 +363,10 @@ void host_transport::keep_recording(node_t node) {
 /// would bring its page back. mutex_ is held.
 void host_transport::drop_unused_pages(std::size_t of_place) noexcept {
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const auto used = [this](std::size_t place) { return place == place_of(self_) || places_.contains(place); };
+  const auto cores = static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_NPROCESSORS_CONF)));  // counted there
+  const auto used = [&](std::size_t place) {
+    return place == place_of(self_) || place < cores || places_.contains(place);
+  };
   const std::uint64_t first = place_offset(of_place) / page_bytes * page_bytes;
   for (std::uint64_t page = first; page < place_offset(of_place + 1); page += page_bytes) {
     if (page < place_offset(0)) continue;

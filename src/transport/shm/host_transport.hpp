@@ -21,7 +21,7 @@
 
 namespace ham::inline v1::transport::shm {
 
-class host_transport final : public ring_transport {
+class host_transport final : public ring_transport, private wake_listener {
  public:
   /// Of the node `self`. Does not start anything yet. `heap_fd` stays the caller's.
   static std::unique_ptr<host_transport> make(node_t self, int heap_fd, observer& to);
@@ -50,6 +50,8 @@ class host_transport final : public ring_transport {
 
  protected:
   void asleep(bool on) noexcept override { job_->set_awake(self_, !on); }
+  /// It counts as awake at once: where both share a core, it cannot run before this node gives way.
+  void wakes(node_t peer) noexcept override { job_->wake(peer); }
 
  private:
   host_transport(node_t self, base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd,

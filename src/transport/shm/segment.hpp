@@ -18,10 +18,12 @@ namespace ham::inline v1::transport::shm {
 struct job_node {
   bell ring_me;
   alignas(line_bytes) base::life_word alive;
+  /// Bit 0: it is not asleep. Bit 1: it has ended. Bits 16 to 31: the only core that it may use, and 1; 0: it may use
+  /// several.
   std::atomic<std::uint32_t> awake;
-  std::uint32_t reserved;
-  std::atomic<std::int32_t> home;  ///< the core to wake up on, and 1; 0: any
-  base::end_record end;            ///< of the process that was started, which may be a wrapper around the node's
+  std::atomic<std::int32_t> awake_here;  ///< nodes bound to the core with this place's number that are not asleep
+  std::atomic<std::int32_t> home;        ///< the core to wake up on, and 1; 0: any
+  base::end_record end;                  ///< of the process that was started, which may be a wrapper around the node's
 
   /// How the node's process has just ended: as the kernel says of `own`, else of `started`, which may be a wrapper
   /// around it (0: not known), else as whoever reaped it has recorded. Empty: nobody says.
@@ -46,12 +48,51 @@ struct job_segment {
   std::uint32_t magic;
   std::atomic<std::uint32_t> cores;
   alignas(line_bytes) std::atomic<std::int32_t> awake;  ///< nodes that are not asleep
+  std::atomic<std::int32_t> awake_anywhere;             ///< of these, nodes that may use several cores
   job_node nodes[max_nodes];
 
   /// Counts a node in or out; idempotent per node.
   void set_awake(node_t node, bool on) noexcept {
-    const std::uint32_t wanted = on ? 1 : 0;
-    if (of(node).awake.exchange(wanted, std::memory_order_relaxed) != wanted) awake.fetch_add(on ? 1 : -1);
+    std::atomic<std::uint32_t>& word = of(node).awake;
+    const std::uint32_t before =
+        on ? word.fetch_or(is_awake, std::memory_order_relaxed) : word.fetch_and(~is_awake, std::memory_order_relaxed);
+    if (((before & is_awake) != 0) != on) count(before, on ? 1 : -1);
+  }
+  /// Another node is about to wake this one: counts it in, unless it has ended.
+  void wake(node_t node) noexcept {
+    std::atomic<std::uint32_t>& word = of(node).awake;
+    std::uint32_t before = word.load(std::memory_order_relaxed);
+    do {
+      if ((before & (is_awake | has_ended)) != 0) return;
+    } while (!word.compare_exchange_weak(before, before | is_awake, std::memory_order_relaxed));
+    count(before, 1);
+  }
+  /// It does not run any more, nor can anybody wake it.
+  void end(node_t node) noexcept {
+    of(node).awake.fetch_or(has_ended, std::memory_order_relaxed);
+    set_awake(node, false);
+  }
+  /// The node may use this core only; negative: several.
+  void bind(node_t node, int core) noexcept {
+    const bool counts = core >= 0 && core < static_cast<int>(max_nodes);
+    const std::uint32_t bound = counts ? static_cast<std::uint32_t>(core + 1) << 16 : 0;
+    std::atomic<std::uint32_t>& word = of(node).awake;
+    std::uint32_t before = word.load(std::memory_order_relaxed);
+    while (!word.compare_exchange_weak(before, bound | (before & 0xffff), std::memory_order_relaxed)) {
+    }
+    if ((before & is_awake) == 0) return;
+    count_where(before, -1);
+    count_where(bound, 1);
+  }
+  /// Whether others want to run where `node` does. Who has a core for itself alone is not concerned by how many share
+  /// another.
+  [[nodiscard]] bool oversubscribes(node_t node) noexcept {
+    const bool too_many =
+        awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(cores.load(std::memory_order_relaxed));
+    const job_node* const core = core_of(of(node).awake.load(std::memory_order_relaxed));
+    if (core == nullptr) return too_many;
+    return core->awake_here.load(std::memory_order_relaxed) > 1 ||
+           (too_many && awake_anywhere.load(std::memory_order_relaxed) > 0);
   }
 
   [[nodiscard]] job_node& of(node_t node) noexcept { return nodes[place_of(node)]; }
@@ -59,6 +100,7 @@ struct job_segment {
   void clear(node_t node) noexcept {
     set_awake(node, false);
     job_node& place = of(node);
+    place.awake.store(0, std::memory_order_relaxed);
     place.alive.store(0, std::memory_order_relaxed);
     place.end.clear();
     place.ring_me.attention.store(0, std::memory_order_relaxed);
@@ -66,6 +108,23 @@ struct job_segment {
     place.ring_me.orders_senders.store(0, std::memory_order_relaxed);  // the new one says so itself
     for (auto& bits : place.ring_me.bits) bits.store(0, std::memory_order_relaxed);
     for (auto& word : place.ring_me.stops) word.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::uint32_t is_awake = 1, has_ended = 2;  // of job_node::awake
+
+  void count(std::uint32_t word, std::int32_t change) noexcept {
+    awake.fetch_add(change);
+    count_where(word, change);
+  }
+  void count_where(std::uint32_t word, std::int32_t change) noexcept {
+    job_node* const core = core_of(word);
+    (core != nullptr ? core->awake_here : awake_anywhere).fetch_add(change, std::memory_order_relaxed);
+  }
+  /// Where the awake nodes of the only core are counted, of a node that has this word; null: it may use several.
+  [[nodiscard]] job_node* core_of(std::uint32_t word) noexcept {
+    const std::uint32_t core = word >> 16;
+    return core == 0 || core > max_nodes ? nullptr : &nodes[core - 1];
   }
 };
 

@@ -107,6 +107,7 @@ target_transport::target_transport(invitation from, base::mapping job_memory, ob
       stop_event_(base::make_event()) {
   look_at_all_every(max_blind_ns);
   static_cast<void>(base::use_recorder_area(invitation_.job_file.get(), recorder_offset(self_)));
+  job_->bind(self_, base::only_core());
   watch_ = std::make_unique<base::life_watch>(
       job_->of(self_).alive, [this](std::uint64_t cookie) { on_life_word(static_cast<node_t>(cookie)); });
   watch_->watch(job_->of(host_).alive, static_cast<std::uint64_t>(host_));
@@ -163,7 +164,7 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
   if (++connected_ > 64) base::raise_file_limit();
   base::mapping rings = ring_pair::map(pair.get());
   auto connection = std::make_unique<ring_endpoint>(peer, self_, ring_pair::in(rings, epoch), side,
-                                                    remote_bell{&job_->of(peer).ring_me, event.get()});
+                                                    remote_bell{&job_->of(peer).ring_me, event.get(), this});
   connection->set_memory(std::make_unique<mapped_memory>(std::move(heap)));
   connection->keep(std::move(rings), std::move(event));
   adopt(std::move(connection));
@@ -191,10 +192,7 @@ void target_transport::connect(node_t peer) {
     observing().on_lost(peer, "the host is gone, which brings targets together");
 }
 
-bool target_transport::oversubscribed() const noexcept {
-  return job_->awake.load(std::memory_order_relaxed) >
-         static_cast<std::int32_t>(job_->cores.load(std::memory_order_relaxed));
-}
+bool target_transport::oversubscribed() const noexcept { return job_->oversubscribes(self_); }
 
 void target_transport::control_loop() {
   pollfd waiting[2] = {{invitation_.control.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}};
@@ -264,7 +262,7 @@ void target_transport::shutdown() noexcept {
   base::signal_event(stop_event_.get());
   if (control_thread_.joinable()) control_thread_.join();
   watch_.reset();
-  job_->set_awake(self_, false);
+  job_->end(self_);
 }
 
 }  // namespace ham::transport::shm

@@ -32,7 +32,7 @@ struct invitation {
   static invitation accept(int control_fd);
 };
 
-class target_transport final : public ring_transport {
+class target_transport final : public ring_transport, private wake_listener {
  public:
   /// The invitation's own_heap has been taken by the caller. Throws as accept() does.
   static std::unique_ptr<target_transport> make(invitation from, observer& to);
@@ -53,6 +53,8 @@ class target_transport final : public ring_transport {
 
  protected:
   void asleep(bool on) noexcept override { job_->set_awake(self_, !on); }
+  /// It counts as awake at once: where both share a core, it cannot run before this node gives way.
+  void wakes(node_t peer) noexcept override { job_->wake(peer); }
 
  private:
   target_transport(invitation from, base::mapping job_memory, observer& to);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "base/shared_event.hpp"
 
@@ -45,7 +46,11 @@ class ring_ends : public testing::Test {
   base::unique_fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   base::shared_event rung{event.get()};
   std::unique_ptr<bell> page = std::make_unique<bell>();
-  ring_endpoint here{1, 0, rings, 0, {page.get(), event.get()}};
+  struct : wake_listener {
+    void wakes(node_t peer) noexcept override { woken.push_back(peer); }
+    std::vector<node_t> woken;
+  } listener;
+  ring_endpoint here{1, 0, rings, 0, {page.get(), event.get(), &listener}};
   ring_endpoint there{0, 1, rings, 1, {page.get(), event.get()}};
 };
 
@@ -138,6 +143,7 @@ TEST_F(ring_ends, ring_only_if_the_receiver_does_not_poll) {
   EXPECT_EQ(page->attention.load(), 1U);
   EXPECT_EQ(page->bits[0].load(), 1U) << "the number of the sender, 0";
   EXPECT_FALSE(event_was_rung()) << "it is awake";
+  EXPECT_TRUE(listener.woken.empty());
   EXPECT_FALSE(here.take_woken());
 }
 
@@ -146,6 +152,7 @@ TEST_F(ring_ends, wake_a_receiver_that_sleeps_and_say_so_once) {
   page->sleeping.store(5);
   ASSERT_TRUE(send(here, 1, 1));
   EXPECT_TRUE(event_was_rung());
+  EXPECT_EQ(listener.woken, std::vector<node_t>{1});
   EXPECT_TRUE(here.take_woken()) << "its answer will take longer";
   EXPECT_FALSE(here.take_woken());
 }

@@ -31,6 +31,21 @@ TEST_F(job_memory, counts_each_node_that_is_awake_once) {
   EXPECT_EQ(job.of(2).awake.load(), 1U);
 }
 
+TEST_F(job_memory, counts_who_is_woken_by_others_unless_it_has_ended) {
+  job.wake(1);
+  job.wake(1);
+  EXPECT_EQ(job.awake.load(), 1);
+  job.set_awake(1, true);
+  EXPECT_EQ(job.awake.load(), 1);
+  job.end(1);
+  EXPECT_EQ(job.awake.load(), 0);
+  job.wake(1);
+  EXPECT_EQ(job.awake.load(), 0);
+  job.clear(1);
+  job.wake(1);
+  EXPECT_EQ(job.awake.load(), 1);
+}
+
 TEST_F(job_memory, the_count_is_right_whoever_counts_at_the_same_time) {
   const auto flicker = [&](node_t node) {
     for (int i = 0; i < 1000; ++i) job.set_awake(node, i % 2 == 0);
@@ -40,6 +55,74 @@ TEST_F(job_memory, the_count_is_right_whoever_counts_at_the_same_time) {
   for (node_t node = 0; node < 3; ++node) nodes.emplace_back(flicker, node);
   for (std::thread& one : nodes) one.join();
   EXPECT_EQ(job.awake.load(), 3);
+}
+
+TEST_F(job_memory, more_nodes_awake_than_cores_are_too_many) {
+  job.cores.store(2);
+  for (const node_t node : {0, 1}) job.set_awake(node, true);
+  EXPECT_FALSE(job.oversubscribes(0));
+  job.set_awake(2, true);
+  EXPECT_TRUE(job.oversubscribes(0));
+  job.set_awake(0, false);
+  EXPECT_FALSE(job.oversubscribes(1));
+}
+
+TEST_F(job_memory, two_nodes_awake_on_their_only_core_are_too_many_for_these_two) {
+  job.cores.store(8);
+  for (const node_t node : {0, 1, 2, 3}) job.set_awake(node, true);
+  job.bind(1, 5);
+  job.bind(2, 5);
+  job.bind(3, 6);
+  EXPECT_TRUE(job.oversubscribes(1));
+  EXPECT_TRUE(job.oversubscribes(2));
+  EXPECT_FALSE(job.oversubscribes(3));
+  EXPECT_FALSE(job.oversubscribes(0));
+  job.set_awake(2, false);
+  EXPECT_FALSE(job.oversubscribes(1));
+  job.bind(1, 6);
+  EXPECT_TRUE(job.oversubscribes(3));
+  job.bind(1, -1);
+  EXPECT_FALSE(job.oversubscribes(3));
+  EXPECT_EQ(job.awake.load(), 3);
+}
+
+TEST_F(job_memory, who_has_a_core_alone_is_not_concerned_by_how_many_share_another) {
+  job.cores.store(2);
+  for (const node_t node : {0, 1, 2}) job.set_awake(node, true);
+  job.bind(0, 0);
+  job.bind(1, 1);
+  EXPECT_TRUE(job.oversubscribes(0)) << "the third may run there";
+  job.bind(2, 1);
+  EXPECT_FALSE(job.oversubscribes(0));
+  EXPECT_TRUE(job.oversubscribes(1));
+}
+
+TEST_F(job_memory, a_core_that_no_place_counts_for_is_as_many) {
+  job.cores.store(8);
+  for (const node_t node : {1, 2}) {
+    job.set_awake(node, true);
+    job.bind(node, static_cast<int>(max_nodes));
+  }
+  EXPECT_FALSE(job.oversubscribes(1));
+}
+
+TEST_F(job_memory, who_binds_itself_while_others_count_it_is_counted_right) {
+  const auto flicker = [&](node_t node) {
+    for (int i = 0; i < 1000; ++i) i % 4 == 1 ? job.wake(node) : job.set_awake(node, i % 4 == 3);
+  };
+  const auto move = [&](node_t node) {
+    for (int i = 0; i < 1000; ++i) job.bind(node, i % 4 - 1);
+  };
+  std::vector<std::thread> both;
+  for (node_t node = 0; node < 2; ++node) {
+    both.emplace_back(flicker, node);
+    both.emplace_back(move, node);
+  }
+  for (std::thread& one : both) one.join();
+  for (node_t node = 0; node < 2; ++node) job.set_awake(node, false);
+  for (int core = 0; core < 4; ++core) EXPECT_EQ(job.nodes[core].awake_here.load(), 0) << core;
+  EXPECT_EQ(job.awake.load(), 0);
+  EXPECT_EQ(job.awake_anywhere.load(), 0);
 }
 
 TEST_F(job_memory, numbers_have_the_same_place_after_as_many_as_there_are) {
@@ -53,6 +136,7 @@ TEST_F(job_memory, numbers_have_the_same_place_after_as_many_as_there_are) {
 TEST_F(job_memory, a_place_is_cleared_of_the_node_that_had_it) {
   job_node& place = job.of(5);
   job.set_awake(5, true);
+  job.bind(5, 0);
   place.alive.store(77);
   place.end.record(11);
   static_cast<void>(ring_bell(place.ring_me, 70));
