@@ -2,7 +2,7 @@
 // HAM_TEST_CYCLES=100000 for as long as that.
 // link: ham::ham
 // timeout: 300
-#include "support.hpp"
+#include "holdings.hpp"
 
 #include <sys/resource.h>
 
@@ -18,36 +18,6 @@ namespace {
 
 int next(int value) { return value + 1; }
 int next_there(node_t node, int value) { return offload::sync(node, fn<&next>, value); }
-
-/// What a process holds.
-struct holdings {
-  std::int64_t files = 0;
-  std::int64_t maps = 0;
-  std::int64_t threads = 0;
-  std::int64_t resident_kib = 0;
-};
-
-std::int64_t lines_of(const char* path) {
-  std::ifstream file(path);
-  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
-}
-
-/// In the order of holdings.
-std::vector<std::int64_t> held_here() {
-  std::ifstream status("/proc/self/status");
-  std::int64_t threads = 0;
-  std::int64_t resident = 0;
-  for (std::string word; status >> word;) {
-    if (word == "Threads:") status >> threads;
-    if (word == "VmRSS:") status >> resident;
-  }
-  return {static_cast<std::int64_t>(open_files()), lines_of("/proc/self/maps"), threads, resident};
-}
-
-holdings held_by(node_t node) {
-  const auto all = offload::sync(node, fn<&held_here>);
-  return {all[0], all[1], all[2], all[3]};
-}
 
 int cycles(int normal) {
   const char* const text = std::getenv("HAM_TEST_CYCLES");
@@ -78,30 +48,6 @@ void cycle(int i) {
     offload::remove_node(node);
   }
   ASSERT_FALSE(offload::alive(node));
-}
-
-/// What is held once it does not change any more: the last targets have been reaped.
-holdings settled(node_t node) {
-  holdings now = held_by(node);
-  static_cast<void>(eventually([&] {
-    std::this_thread::sleep_for(100ms);
-    const holdings before = std::exchange(now, held_by(node));
-    return now.files == before.files && now.threads == before.threads && now.maps == before.maps;
-  }));
-  return now;
-}
-
-void expect_flat(node_t node, const holdings& before) {
-  const holdings after = settled(node);
-  EXPECT_LE(after.files, before.files) << "node " << node;
-  EXPECT_LE(after.threads, before.threads) << "node " << node;
-  EXPECT_LE(after.maps, before.maps + 8) << "node " << node;  // the heap of malloc moves by some
-  if (!sanitized()) {
-    EXPECT_LE(after.resident_kib, before.resident_kib + 8 * 1024) << "node " << node;
-  }
-  std::printf("node %d: %ld files, %ld maps, %ld threads, %ld KiB; before %ld, %ld, %ld, %ld\n", node, after.files,
-              after.maps, after.threads, after.resident_kib, before.files, before.maps, before.threads,
-              before.resident_kib);
 }
 
 }  // namespace

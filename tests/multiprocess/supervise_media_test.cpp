@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "holdings.hpp"
 #include "target_kinds.hpp"
 
 using namespace ham;
@@ -75,6 +76,28 @@ TEST_P(supervised_over, processes_take_the_number_one_after_the_other) {
   offload::put(sent.data(), there.ptr(), 3).get();
   offload::get(there.ptr(), back.data(), 3).get();
   EXPECT_EQ(back, sent);
+}
+
+/// Neither in the host nor in a target that has called each of the processes.
+TEST_P(supervised_over, restarts_leave_nothing_behind) {
+  if (job.has_threads()) GTEST_SKIP() << "threads of one process end with it";
+  runtime rt(job_with());
+  offload::supervise(1, {.max_restarts = 1000});
+  constexpr int warm_up = 20;  // as many processes of a number as a node remembers
+  constexpr int counted = 20;
+  holdings host, other;
+  for (int i = 0; i < warm_up + counted; ++i) {
+    const offload::buffer<double> there(1, 1000);
+    ASSERT_EQ(offload::sync(2, fn<&pid_seen_from_here>, 1), offload::sync(1, fn<&pid_here>)) << i;
+    if (i == warm_up) {
+      host = settled(0);
+      other = settled(2);
+    }
+    end_process_of(1);
+  }
+  ASSERT_EQ(offload::sync(2, fn<&pid_seen_from_here>, 1), offload::sync(1, fn<&pid_here>));
+  expect_flat(0, host);
+  expect_flat(2, other);
 }
 
 TEST_P(supervised_over, the_list_of_nodes_may_ask_for_it) {

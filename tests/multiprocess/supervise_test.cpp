@@ -5,14 +5,13 @@
 #include "ham/offload/graph.hpp"
 #include "ham/offload/retry.hpp"
 #include "ham/offload/senders.hpp"
+#include "holdings.hpp"
 #include "supervised_node.hpp"
 #include "tcp_server.hpp"
 
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 using namespace ham;
@@ -392,42 +391,9 @@ TEST(supervise, a_target_behind_tcp_is_invited_again) {
   }
 }
 
-/// What a process holds.
-struct holdings {
-  std::uint64_t descriptors = 0;
-  std::uint64_t maps = 0;
-};
-holdings held_here() {
-  std::ifstream maps("/proc/self/maps");
-  return {open_files(), static_cast<std::uint64_t>(
-                            std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'))};
-}
-
 /// Of the host, of the one that is started again and has been called by the others, and of two that stay: one of them
 /// has a connection with it, the other one learns of its deaths only.
-std::vector<holdings> held_by_all() {
-  std::vector<holdings> all{held_here()};
-  for (const node_t node : {1, 2, 3}) all.push_back(offload::sync(node, fn<&held_here>));
-  return all;
-}
-
-/// What a node holds of a process that has died goes when it has noticed that: soon after.
-void expect_no_more_held(const std::vector<holdings>& before) {
-  constexpr std::uint64_t maps_of_heaps = 4;  // the C library divides maps, and makes them for its threads
-  std::vector<holdings> now;
-  const auto no_more = [&](std::size_t node) {
-    return now[node].descriptors <= before[node].descriptors && now[node].maps <= before[node].maps + maps_of_heaps;
-  };
-  static_cast<void>(eventually([&] {
-    now = held_by_all();
-    return no_more(0) && no_more(1) && no_more(2) && no_more(3);
-  }));
-  for (std::size_t node = 0; node < now.size(); ++node) {
-    EXPECT_TRUE(no_more(node)) << "node " << node << ": " << now[node].descriptors << " descriptors and "
-                               << now[node].maps << " maps, before " << before[node].descriptors << " and "
-                               << before[node].maps;
-  }
-}
+constexpr node_t nodes_of_the_job[] = {0, 1, 2, 3};
 
 /// Prints how long it takes from the kill to the answer of the next call.
 TEST(supervise, restarts_leave_nothing_behind) {
@@ -446,7 +412,9 @@ TEST(supervise, restarts_leave_nothing_behind) {
     for (int i = 0; i < count; ++i) {
       const offload::buffer<double> memory(1, 1000);
       EXPECT_EQ(offload::sync(2, fn<&pid_through>, 1), offload::sync(1, fn<&my_pid>));
-      if (i == warm_up) before = held_by_all();
+      if (i == warm_up) {
+        for (const node_t node : nodes_of_the_job) before.push_back(settled(node));
+      }
       const auto begin = std::chrono::steady_clock::now();
       kill_node(1);
       offload::sync(1, fn<&echo>, i);
@@ -454,7 +422,7 @@ TEST(supervise, restarts_leave_nothing_behind) {
     }
     const offload::buffer<double> memory(1, 1000);
     EXPECT_EQ(offload::sync(2, fn<&pid_through>, 1), offload::sync(1, fn<&my_pid>));
-    expect_no_more_held(before);
+    for (const node_t node : nodes_of_the_job) expect_flat(node, before[static_cast<std::size_t>(node)]);
     EXPECT_EQ(new_children(), 3);
   }
   EXPECT_TRUE(eventually([&] { return new_children() == 0; }));
