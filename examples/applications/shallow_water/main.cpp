@@ -6,7 +6,6 @@
 #include <ham/offload.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -22,7 +21,9 @@
 #include "shallow_water/checkpoint.hpp"
 #include "shallow_water/end_check.hpp"
 #include "shallow_water/frame.hpp"
-#include "shallow_water/simulation.hpp"
+#include "shallow_water/full_run.hpp"
+#include "shallow_water/measures.hpp"
+#include "shallow_water/serial_run.hpp"
 
 namespace {
 
@@ -33,11 +34,11 @@ namespace sw = shallow_water;
 struct options : app::settings {
   sw::domain of{300, 300};
   bool has_size = false;  ///< said on the command line
-  std::uint64_t steps = 400;
-  std::uint64_t every = 100;
-  std::string frames, checkpoint, restart;
+  sw::run_plan plan;
+  std::string restart;
   std::vector<std::uint64_t> kill;
   bool check = true;
+  bool measure = false;
 };
 
 sw::checkpoint start_of(const options& chosen) {
@@ -48,7 +49,7 @@ sw::checkpoint start_of(const options& chosen) {
     throw app::bad_input(chosen.restart + ": is of " + size(start.of) + " cells, not " + size(chosen.of) +
                          ": leave --columns and --rows out, or start anew");
   }
-  if (start.step >= chosen.steps) {
+  if (start.step >= chosen.plan.steps) {
     throw app::bad_input(chosen.restart + ": is at step " + std::to_string(start.step) + "; --steps must be more");
   }
   return start;
@@ -56,86 +57,37 @@ sw::checkpoint start_of(const options& chosen) {
 
 /// Complains about folders and files that cannot be written before the work begins.
 void prepare_files(const options& chosen, const sw::checkpoint& start) {
-  if (!chosen.frames.empty()) {
+  if (!chosen.plan.frames.empty()) {
     std::error_code error;
-    std::filesystem::create_directories(chosen.frames, error);
-    if (error) throw app::bad_input(chosen.frames + ": " + error.message());
+    std::filesystem::create_directories(chosen.plan.frames, error);
+    if (error) throw app::bad_input(chosen.plan.frames + ": " + error.message());
   }
-  if (!chosen.checkpoint.empty()) sw::write_checkpoint(chosen.checkpoint, start);
+  if (!chosen.plan.checkpoint.empty()) sw::write_checkpoint(chosen.plan.checkpoint, start);
 }
-
-void write_files(const options& chosen, const sw::checkpoint& now) {
-  if (!chosen.checkpoint.empty()) sw::write_checkpoint(chosen.checkpoint, now);
-  if (chosen.frames.empty()) return;
-  char name[64];
-  std::snprintf(name, sizeof name, "/frame_%07llu.%s", static_cast<unsigned long long>(now.step), sw::frame_format());
-  sw::write_frame(chosen.frames + name, now.of, now.state);
-}
-
-struct run_result {
-  sw::checkpoint end;
-  std::vector<std::string> failures;
-  double computing = 0.0, moving = 0.0, files = 0.0;
-};
-
-run_result simulate(const options& chosen, const sw::checkpoint& start, const std::vector<ham::node_t>& nodes,
-                    sw::planned_death death) {
-  sw::simulation water(start, nodes, death);
-  run_result result;
-  while (water.now().step < chosen.steps) {
-    water.advance_to(std::min(chosen.steps, (water.now().step / chosen.every + 1) * chosen.every));
-    const auto begin = std::chrono::steady_clock::now();
-    write_files(chosen, water.now());
-    result.files += app::seconds_since(begin);
-  }
-  result.end = water.now();
-  result.failures = water.failures();
-  result.computing = water.computing_seconds();
-  result.moving = water.moving_seconds();
-  return result;
-}
-
-/// The whole domain in this process, from the beginning, also after a restart.
-class serial_run {
- public:
-  explicit serial_run(const sw::domain& of) : rows_(of.rows), all_(of, 0, of.rows) { all_.load(sw::initial_state(of)); }
-  /// Gives the seconds.
-  double advance(std::uint64_t steps) {
-    const auto start = std::chrono::steady_clock::now();
-    for (std::uint64_t step = 0; step < steps; ++step) {
-      all_.reflect();
-      all_.advance(0, rows_);
-      all_.swap();
-    }
-    return app::seconds_since(start);
-  }
-  [[nodiscard]] std::vector<double> state() const { return {all_.own_rows().begin(), all_.own_rows().end()}; }
-
- private:
-  std::size_t rows_;
-  sw::block all_;
-};
 
 app::outcome run(const options& chosen) {
   const std::vector<ham::node_t> nodes = app::chosen_targets(chosen);
+  if (chosen.measure) {
+    return sw::measure({chosen.of, chosen.plan.steps, chosen.plan.every, chosen.repetitions}, nodes);
+  }
   const sw::checkpoint start = start_of(chosen);
   prepare_files(chosen, start);
   const sw::domain& of = start.of;
   const double updates = static_cast<double>(of.columns * of.rows) * 1e-6;
-  const auto new_steps = static_cast<double>(chosen.steps - start.step);
+  const auto new_steps = static_cast<double>(chosen.plan.steps - start.step);
 
   app::outcome result;
   bench::report& report = result.report;
   report.name = "shallow_water";
-  std::optional<serial_run> serial;
+  std::optional<sw::serial_run> serial;
   std::optional<std::vector<double>> right;
   if (chosen.check) {
-    serial.emplace(of);
-    serial->advance(chosen.steps);
+    serial.emplace(of);  // from the beginning, also after a restart
+    serial->advance(chosen.plan.steps);
     right = serial->state();
   }
-  sw::end_check ends(of, chosen.steps, std::move(right));
-  const std::uint64_t serial_steps = std::min(chosen.every, chosen.steps);
+  sw::end_check ends(of, chosen.plan.steps, std::move(right));
+  const std::uint64_t serial_steps = std::min(chosen.plan.every, chosen.plan.steps);
   std::vector<double> rates, serial_rates, moving, files;
   sw::planned_death death;
   if (!chosen.kill.empty()) death = {chosen.kill[0], chosen.kill[1]};
@@ -144,7 +96,7 @@ app::outcome run(const options& chosen) {
     for (const ham::node_t node : nodes) {
       if (offload::alive(node)) alive.push_back(node);
     }
-    const run_result found = simulate(chosen, start, alive, repetition == 0 ? death : sw::planned_death{});
+    const sw::run_result found = sw::run_on(alive, start, chosen.plan, repetition == 0 ? death : sw::planned_death{});
     ends.add(found.end.state);
     rates.push_back(updates * new_steps / found.computing);
     if (serial) serial_rates.push_back(updates * static_cast<double>(serial_steps) / serial->advance(serial_steps));
@@ -170,17 +122,17 @@ app::outcome run(const options& chosen) {
                               app::further_quartile_columns("files", "ms")));
   table.rows.push_back(app::joined(
       app::joined(app::joined({bench::count(nodes.size()), std::to_string(of.columns) + " x " + std::to_string(of.rows),
-                               bench::count(chosen.steps)},
+                               bench::count(chosen.plan.steps)},
                               app::cells_of(app::quartiles_of(rates), 2)),
                   serial ? app::cells_of(app::quartiles_of(serial_rates), 2) : std::vector<bench::cell>(3, "-")),
       app::joined(app::cells_of(app::quartiles_of(moving), 2), app::cells_of(app::quartiles_of(files), 2))));
   report.tables.push_back(std::move(table));
   char text[200];
   std::snprintf(text, sizeof text, "volume changed by %.1e of itself; four roundings per cell and step allow %.1e",
-                ends.volume_change(), sw::volume_tolerance(chosen.steps));
+                ends.volume_change(), sw::volume_tolerance(chosen.plan.steps));
   report.remarks.push_back(text);
-  if (!chosen.frames.empty()) {
-    report.remarks.push_back("pictures as " + std::string(sw::frame_format()) + " in " + chosen.frames);
+  if (!chosen.plan.frames.empty()) {
+    report.remarks.push_back("pictures as " + std::string(sw::frame_format()) + " in " + chosen.plan.frames);
   }
   result.correct = ends.all_right();
   return result;
@@ -201,18 +153,23 @@ int main(int argc, char** argv) {
   for (auto* one : {description.get_option("--columns"), description.get_option("--rows")}) {
     one->check(size)->capture_default_str();
   }
-  description.add_option("--steps", chosen.steps, "step to end with")
+  description.add_option("--steps", chosen.plan.steps, "step to end with")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
-  description.add_option("--every", chosen.every, "steps between states that the host collects")
+  description.add_option("--every", chosen.plan.every, "steps between states that the host collects")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
-  description.add_option("--frames", chosen.frames, "folder for a picture of each of them");
-  description.add_option("--checkpoint", chosen.checkpoint, "file that each of them is written to");
+  description.add_option("--frames", chosen.plan.frames, "folder for a picture of each of them");
+  description.add_option("--checkpoint", chosen.plan.checkpoint, "file that each of them is written to");
   description.add_option("--restart", chosen.restart, "such a file to go on from");
   description.add_option("--kill", chosen.kill, "a target and a step: it kills itself then, to try what happens")
       ->expected(2);
   description.add_flag("!--no-check", chosen.check, "do not compare with the serial run");
+  auto* measure = description.add_flag("--measure", chosen.measure,
+                                       "targets beside threads, the cost of checkpoints and pictures, a death");
+  for (const char* other : {"--frames", "--checkpoint", "--restart", "--kill", "--no-check"}) {
+    measure->excludes(description.get_option(other));
+  }
   return app::run(argc, argv, description, chosen, [&] {
     chosen.has_size = columns->count() + rows->count() > 0;
     try {

@@ -38,9 +38,11 @@ void simulation::advance_to(std::uint64_t step) {
       now_.step = step;
       return;
     } catch (const ham::node_failure& why) {
+      const auto start = clock::now();
       give_up();
       const std::size_t before = targets_.size();
       drop_lost(why);
+      giving_up_seconds_ += app::seconds_since(start);
       if (targets_.empty() || targets_.size() == before) throw;
     }
   }
@@ -75,9 +77,14 @@ void simulation::run(std::uint64_t steps) {
     const bool dies = i + 1 == death_.place && death_.step >= now_.step && death_.step < now_.step + steps;
     return dies ? death_.step - now_.step : steps;
   };
-  app::call_all(parts_.size(), [&](std::size_t i) {
-    return parts_[i]->there.async<&worker::advance>(steps, std::uint64_t{killed_after(i)});
-  });
+  try {
+    app::call_all(parts_.size(), [&](std::size_t i) {
+      return parts_[i]->there.async<&worker::advance>(steps, std::uint64_t{killed_after(i)});
+    });
+  } catch (const ham::node_failure&) {
+    lost_seconds_ += app::seconds_since(start);
+    throw;
+  }
   computing_seconds_ += app::seconds_since(start);
 }
 

@@ -38,6 +38,9 @@ class simulation {
   /// In steps on targets, and in moving the state to and from them.
   [[nodiscard]] double computing_seconds() const { return computing_seconds_; }
   [[nodiscard]] double moving_seconds() const { return moving_seconds_; }
+  /// In steps that were lost with a target, until the host knew; and in giving up what the others had.
+  [[nodiscard]] double lost_seconds() const { return lost_seconds_; }
+  [[nodiscard]] double giving_up_seconds() const { return giving_up_seconds_; }
   [[nodiscard]] std::size_t targets() const { return targets_.size(); }
 
  private:
@@ -56,6 +59,8 @@ class simulation {
   std::vector<std::string> failures_;
   double computing_seconds_ = 0.0;
   double moving_seconds_ = 0.0;
+  double lost_seconds_ = 0.0;
+  double giving_up_seconds_ = 0.0;
 };
 
 }  // namespace shallow_water

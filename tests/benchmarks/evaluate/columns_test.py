@@ -47,7 +47,7 @@ QUICK = {
     **{f"execution-models{link}": ("--repetitions", "1", "--iterations", "1") for link in ("", "-emulated")},
     **{f"formatted-output{link}": ("--repetitions", "1", "--lines", "10", "--steps", "1") for link in ("", "-emulated")},
     "forwarded-calls": ("--repetitions", "1", "--milliseconds", "0", "--max-bytes", "64"),
-    "shallow-water": ("--steps", "10",),
+    "shallow-water": ("--repetitions", "1", "--columns", "60", "--rows", "50", "--steps", "10", "--every", "5"),
     "coupled": ("--repetitions", "1", "--steps", "5", "--step-ms", "0"),
     **{f"kernels-{mpi}": ("--spawns", "1", "--repetitions", "1") for mpi in ("openmpi", "mpich")},
     "heat": ("--rounds", "1"),
@@ -55,7 +55,8 @@ QUICK = {
     "peers": ("--repetitions", "1", "--only", "ham,futex"),
 }
 # Options of the evaluation that must not be given twice.
-REPLACED = {"himeno": ("--size", "M"), "shallow-water": ("--columns", "1000", "--rows", "500", "--repetitions", "5"),
+REPLACED = {"himeno": ("--size", "M"),
+            "shallow-water": ("--columns", "1000", "--rows", "500", "--steps", "60", "--every", "15", "--repetitions", "5"),
             **{f"kernels-{mpi}": ("--spawns", "128") for mpi in ("openmpi", "mpich")}}
 # What is run in place of a measurement that needs a GPU: the same source for the CPU, with an emulated one.
 STAND_INS = {"device-himeno": Measurement(
