@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -141,13 +142,17 @@ def measure(found, given):
             if one.problem is not None:
                 continue
             if time.monotonic() >= end:
-                # A later round counts for those that it has come to: ratios are of the rounds that both have.
-                for other in found:
-                    if number == 0 and other.problem is None and not other.times:
-                        other.problem = f"not measured: the time of {given.budget:g} s was over"
+                leave_out(found, f"the time of {given.budget:g} s was over")
                 return [f"the time of {given.budget:g} s was over in round {number + 1} of {given.repetitions}"]
             one.run(number, given)
     return []
+
+
+def leave_out(found, why):
+    """Marks what was not come to. A round that is not complete counts for those that it has come to: ratios are of the rounds that both have."""
+    for one in found:
+        if one.problem is None and not one.times:
+            one.problem = f"not measured: {why}"
 
 
 def make_report(found, remarks, given):
@@ -204,11 +209,21 @@ def main():
     found = contestants(given)
     # In memory: MPI's segments are files there, which a rank that is killed leaves behind.
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    status = None
     with tempfile.TemporaryDirectory(prefix="ham-cg-", dir=parent, ignore_cleanup_errors=True) as given.temporary:
-        remarks = measure(found, given)
-    result = make_report(found, remarks, given)
-    report.print_report(result, given.json)
-    return 0 if any(one.times for one in found) else 1
+        try:
+            remarks = measure(found, given)
+        except SystemExit as request:  # what was measured until then is a report, too
+            status, why = request.code, f"ended by {signal.Signals(request.code - 128).name}"
+            remarks = [f"{why}: some rounds, or all, are missing"]
+            leave_out(found, why)
+        processes.ignore_requests()
+    measured = any(one.times for one in found)
+    if measured or status is None:
+        report.print_report(make_report(found, remarks, given), given.json)
+    if status is not None:
+        return status
+    return 0 if measured else 1
 
 
 if __name__ == "__main__":

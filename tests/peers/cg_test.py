@@ -3,10 +3,12 @@
 import json
 import os
 import pathlib
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 
@@ -33,19 +35,44 @@ def executable(path, text):
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
+def command_in(folder, *options):
+    """cg.py with stand-ins for all programs, which are made in the folder."""
+    binary = pathlib.Path(folder)
+    fake = (HERE / "fake_cg.py").read_text()
+    for name in ("applications/conjugate_gradient", "peers/cg_openmpi", "peers/cg_mpich", "peers/cg_openmp"):
+        executable(binary / name, fake)
+    executable(binary / "launcher", LAUNCHER)
+    launcher = str(binary / "launcher")
+    (binary / "peers" / "launchers.json").write_text(json.dumps({"openmpi": launcher, "mpich": launcher}))
+    return [sys.executable, str(PEERS / "cg.py"), "--json", "--bin", folder, *options]
+
+
 def measured(*options, **environment):
-    """The report of cg.py with stand-ins for all programs."""
+    """The report of cg.py."""
     with tempfile.TemporaryDirectory() as folder:
-        binary = pathlib.Path(folder)
-        fake = (HERE / "fake_cg.py").read_text()
-        for name in ("applications/conjugate_gradient", "peers/cg_openmpi", "peers/cg_mpich", "peers/cg_openmp"):
-            executable(binary / name, fake)
-        executable(binary / "launcher", LAUNCHER)
-        launcher = str(binary / "launcher")
-        (binary / "peers" / "launchers.json").write_text(json.dumps({"openmpi": launcher, "mpich": launcher}))
-        command = [sys.executable, str(PEERS / "cg.py"), "--json", "--bin", folder, "--timeout", "12", *options]
+        command = command_in(folder, "--timeout", "12", *options)
         ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True, env={**os.environ, **environment})
     return json.loads(ended.stdout)
+
+
+def take_interrupts():
+    """What a shell starts in the background ignores them, and so would what that starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def asked_to_end(number, *options, hangs, **environment):
+    """Exit status, output, and what a program that hangs has noted: cg.py is sent the signal when the program of this name hangs."""
+    with tempfile.TemporaryDirectory() as folder:
+        notes = pathlib.Path(folder, "notes")
+        environment = {**os.environ, "FAKE_NOTES": str(notes), "FAKE_HANGS": hangs, **environment}
+        process = subprocess.Popen(command_in(folder, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                                   preexec_fn=take_interrupts)
+        deadline = time.monotonic() + 60
+        while not notes.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+        return process.returncode, output, errors, notes.read_text(encoding="utf-8").split()
 
 
 @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cores")
@@ -119,6 +146,24 @@ class small_test(unittest.TestCase):
         rows = {row["solver"]: row for row in report["tables"][0]["rows"]}
         self.assertEqual(rows["HAM"]["rounds"], 1)
         self.assertEqual(rows["OpenMP"]["remark"], "not measured: the time of 0.5 s was over")
+
+    def test_a_request_to_end_leaves_no_process_and_no_folder_and_a_report_of_what_was_measured(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name):
+                status, output, errors, (pid, temporary) = asked_to_end(number, "--workers", "1", hangs="cg_openmp")
+                self.assertEqual((status, errors), (128 + number, ""))
+                self.assertFalse(os.path.exists(f"/proc/{pid}"))
+                self.assertFalse(os.path.exists(temporary))
+                report, why = json.loads(output), f"ended by {number.name}"
+                rows = {row["solver"]: row for row in report["tables"][0]["rows"]}
+                self.assertEqual((rows["HAM"]["time per iteration: us"], rows["HAM"]["rounds"], rows["HAM"]["remark"]), (110.0, 1, ""))
+                self.assertAlmostEqual(rows["Open MPI"]["HAM / this"], 1.1)
+                self.assertEqual((rows["OpenMP"]["time per iteration: us"], rows["OpenMP"]["remark"]), (None, f"not measured: {why}"))
+                self.assertIn(f"{why}: some rounds, or all, are missing", report["remarks"])
+
+    def test_a_request_to_end_before_anything_is_measured_prints_nothing(self):
+        status, output, errors, _ = asked_to_end(signal.SIGTERM, "--workers", "1", hangs="conjugate_gradient")
+        self.assertEqual((status, output, errors), (128 + signal.SIGTERM, "", ""))
 
     def test_a_program_that_prints_something_else(self):
         report = measured("--workers", "1", "--repetitions", "1", FAKE_FORM="other")

@@ -8,6 +8,11 @@ import time
 name = os.path.basename(sys.argv[0])
 if "FAKE_SECONDS" in os.environ:
     time.sleep(float(os.environ["FAKE_SECONDS"]))
+if name == os.environ.get("FAKE_HANGS"):
+    with open(os.environ["FAKE_NOTES"] + ".new", "w", encoding="utf-8") as notes:
+        notes.write(f"{os.getpid()} {os.environ['TMPDIR']}")
+    os.rename(os.environ["FAKE_NOTES"] + ".new", os.environ["FAKE_NOTES"])
+    time.sleep(1000)
 if name == "cg_openmp":
     if os.environ["OMP_NUM_THREADS"] == "2":
         time.sleep(1000)
