@@ -33,7 +33,9 @@ def _kernel_starts(document):
         each_s, measured = row["spawn_each_us"] / 1e6, row["spawn_each_measured"]
         cells = {"kernels": row["kernels"], "a spawn each s": each_s if measured else None,
                  "a spawn each: quartiles s": [one / 1e6 for one in row["spawn_each_us_quartiles"]],
-                 "a spawn each, extrapolated s": None if measured else each_s}
+                 "a spawn each, extrapolated s": None if measured else each_s,
+                 "a spawn each: floor s": row["kernels"] * document["bare_spawn_us"] / 1e6,
+                 "a spawn each: quartiles of the floor s": [row["kernels"] * one / 1e6 for one in document["bare_spawn_us_quartiles"]]}
         for key, name in (("call_us", "one spawn and Kernel_call"), ("call_multiple_us", "one spawn and Kernel_call_multiple")):
             cells[f"{name} s"] = spawn_s + row[key] / 1e6
             cells[f"{name}: quartiles s"] = [one + call_us / 1e6 for one, call_us in zip(quartiles_s, row[f"{key}_quartiles"])]
@@ -65,12 +67,15 @@ def _kernels(document):
     spawns = document.get("spawns_measured")
     of_spawns = f"of {spawns} spawns" if spawns else "of the spawns"
     low, high = document["spawn_us_quartiles"]
+    bare_low, bare_high = document["bare_spawn_us_quartiles"]
     remarks = [f"one MPI_Comm_spawn: {document['spawn_us'] / 1e3:.0f} ms, quartiles {low / 1e3:.0f} and {high / 1e3:.0f} ms",
+               f"floor, one MPI_Comm_spawn of as many children that do nothing: {document['bare_spawn_us'] / 1e3:.0f} ms, quartiles {bare_low / 1e3:.0f} "
+               f"and {bare_high / 1e3:.0f} ms of {document['bare_spawns_measured']}; for more kernels times their number",
                "floor until all have run: the same bytes between the same processes, passed on by the children, and their answer; who waits "
                "polls and gives its core away, as the library does, because MPI_Recv spins"]
     return {"name": "kernels", "bars": document["bars"], "remarks": remarks, "tables": [
         {"title": f"start of kernels; {processes}; a spawn each: the sum of as many spawns, once, and as its quartiles those {of_spawns}, times "
-                  f"the number of kernels; one spawn and calls: the medians and quartiles {of_spawns} and of {document['repetitions']} calls, added",
+                  f"the number of kernels; floor: spawns of children that do nothing; one spawn and calls: the medians and quartiles {of_spawns} and of {document['repetitions']} calls, added",
          "rows": _kernel_starts(document)},
         {"title": f"calls without the spawn; {setting}; floor: MPI_Send of the same bytes", "rows": _kernel_calls(document)},
         {"title": f"until all kernels have run, without the spawn; {setting}; floor: MPI_Send and MPI_Recv of the same bytes",

@@ -62,6 +62,7 @@ class Requirements:
     def __init__(self, place):
         self._place = place
         self._help = None
+        self._without_spawn = {}  # MPI -> why it cannot spawn
 
     def _ham_bench_help(self):
         if self._help is None:
@@ -73,11 +74,16 @@ class Requirements:
                 self._help = ""
         return self._help
 
-    def _spawns(self, mpi):
-        """Whether MPI_Comm_spawn works: not every MPI of a distribution was built with it."""
-        program = os.path.join(self._place.programs, "ham-bench")
-        outcome = execution.run([program, "kernels", "--json", "--mpi", mpi, "--spawns", "1", "--repetitions", "1"], SPAWN_TRIAL_S)
-        return outcome.status == 0
+    def _why_no_spawn(self, mpi):
+        """Whether MPI_Comm_spawn works: not every MPI of a distribution was built with it. Tried once for each."""
+        if mpi not in self._without_spawn:
+            programs = ("ham-bench", f"ham-bench-kernels-{mpi}", f"ham-bench-kernels-{mpi}-child")
+            reason = next(filter(None, (self._reason("program", name) for name in programs)), "")
+            if not reason:
+                trial = [os.path.join(self._place.programs, programs[0]), "kernels", "--json", "--mpi", mpi, "--spawns", "1", "--repetitions", "1"]
+                reason = "" if execution.run(trial, SPAWN_TRIAL_S).status == 0 else f"{mpi} cannot spawn processes here"
+            self._without_spawn[mpi] = reason
+        return self._without_spawn[mpi]
 
     def missing(self, measurement):
         """Why it cannot be measured; empty if it can."""
@@ -101,7 +107,7 @@ class Requirements:
             return "" if re.search(rf"^\s+(-\w,)?--{re.escape(name)}\b", self._ham_bench_help(), re.M) \
                 else f"this ham-bench has no option --{name}"
         if kind == "spawns":
-            return "" if self._spawns(name) else f"{name} cannot spawn processes here"
+            return self._why_no_spawn(name)
         if kind == "gpu":
             if not gpu.capability():
                 return "there is no GPU of NVIDIA's (nvidia-smi shows none)"

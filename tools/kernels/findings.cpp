@@ -63,6 +63,11 @@ void print_table(const findings& what) {
   std::printf("spawn each: the sum of %zu spawns, each in a run of its own; * so many times their median\n",
               what.spawns_us.size());
   std::printf("floor: MPI_Send and MPI_Recv of the same bytes between the same processes\n");
+  if (!what.bare_spawns_us.empty()) {
+    std::printf("floor of one spawn: %.0f ms, quartiles %.0f and %.0f ms, of %zu spawns of children that do nothing\n",
+                bench::median(what.bare_spawns_us) / 1000, bench::quantile(what.bare_spawns_us, 0.25) / 1000,
+                bench::quantile(what.bare_spawns_us, 0.75) / 1000, what.bare_spawns_us.size());
+  }
   const bench::bar bar = what.bar();
   std::printf("\n%s: %.1f (bar: %.0f)%s\n", bar.name.c_str(), bar.value, bar.limit, bar.met() ? "" : " MISSED");
 }
@@ -73,6 +78,12 @@ void print_json(const findings& what) {
   std::printf("  \"spawn_us\": %.1f,\n  \"spawn_us_quartiles\": [%.1f, %.1f],\n  \"spawns_measured\": %zu,\n",
               bench::median(what.spawns_us), bench::quantile(what.spawns_us, 0.25),
               bench::quantile(what.spawns_us, 0.75), what.spawns_us.size());
+  if (!what.bare_spawns_us.empty()) {
+    std::printf(
+        "  \"bare_spawn_us\": %.1f,\n  \"bare_spawn_us_quartiles\": [%.1f, %.1f],\n  \"bare_spawns_measured\": %zu,\n",
+        bench::median(what.bare_spawns_us), bench::quantile(what.bare_spawns_us, 0.25),
+        bench::quantile(what.bare_spawns_us, 0.75), what.bare_spawns_us.size());
+  }
   const bench::bar bar = what.bar();
   std::printf(
       "  \"bars\": [{\"name\": \"%s\", \"value\": %.3f, \"wanted\": \">=\", \"limit\": %.0f, \"unit\": \"\", "

@@ -21,6 +21,7 @@ struct findings {
   int children = 0;
   int repetitions = 0;
   std::vector<double> spawns_us;
+  std::vector<double> bare_spawns_us;  ///< of as many children that do nothing; may be empty
   std::vector<row> rows;
 
   /// That one message for the most kernels is cheaper than a call for each.

@@ -1,6 +1,6 @@
 // What it costs to start kernels (Figures 3 and 4 of paper 5): one MPI_Comm_spawn for each; one spawn, then a call for
-// each; one spawn, then one message for all; beside bare messages. Run by ham-bench kernels, or with mpirun; prints a
-// table, or JSON for plot.py. Spawns once, see docs/mpix.md; ham-bench runs it several times.
+// each; one spawn, then one message for all; beside bare messages and bare spawns. Run by ham-bench kernels, or with
+// mpirun; prints a table, or JSON for plot.py. Spawns once, see docs/mpix.md; ham-bench runs it several times.
 #include <ham/mpix_kernel.h>
 
 #include <algorithm>
@@ -21,14 +21,18 @@ namespace bench = ham::bench;
 namespace kernels = ham::kernels;
 
 constexpr int max_kernels = 128;
+constexpr char empty_child[] = "--empty-child";
 
 struct options {
   int children = 2;
   int repetitions = 100;
   bool json = false;
   bool check = false;
-  bool only_spawn = false;                // print what one spawn costs, and end
-  std::vector<double> earlier_spawns_us;  // what such runs have printed
+  bool only_spawn = false;                     // print what one spawn costs, and end
+  bool bare = false;                           // with children that only connect and disconnect
+  std::vector<double> earlier_spawns_us;       // what such runs have printed
+  std::vector<double> earlier_bare_spawns_us;  // with `bare`
+  std::string program;
   std::string child;
 };
 
@@ -47,7 +51,10 @@ double timed(const std::function<void()>& what) {
 
 MPI_Comm spawn(const options& how) {
   MPI_Comm children = MPI_COMM_NULL;
-  MPI_Comm_spawn(how.child.c_str(), MPI_ARGV_NULL, how.children, MPI_INFO_NULL, 0, comm, &children,
+  std::string word = empty_child;
+  char* words[] = {word.data(), nullptr};
+  const std::string& program = how.bare ? how.program : how.child;
+  MPI_Comm_spawn(program.c_str(), how.bare ? words : MPI_ARGV_NULL, how.children, MPI_INFO_NULL, 0, comm, &children,
                  MPI_ERRCODES_IGNORE);
   return children;
 }
@@ -155,7 +162,8 @@ int usage() {
       "ham-bench kernels [--parents N] [--children N] [-r | --repetitions N] [--spawns N] [--mpi NAME] [--json] "
       "[--check]\n"
       "Cost of starting 1 to 128 MPI kernels (paper 5, Figures 3 and 4), beside MPI_Send and MPI_Recv of the same "
-      "bytes;\n"
+      "bytes,\n"
+      "and beside MPI_Comm_spawn of a program that does nothing;\n"
       "--check ends with 1 if call_multiple of 128 is not 5 times cheaper than 128 calls. tools/kernels/plot.py plots "
       "what\n"
       "--json prints. Each spawn is a run of its own:\n"
@@ -167,7 +175,8 @@ int usage() {
 }
 
 bool read(int argc, char** argv, options& how) {
-  how.child = std::string(argv[0]) + "-child";
+  how.program = argv[0];
+  how.child = how.program + "-child";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--json")
@@ -180,8 +189,12 @@ bool read(int argc, char** argv, options& how) {
       how.repetitions = std::max(1, std::atoi(argv[++i]));
     else if (word == "--only-spawn")
       how.only_spawn = true;
+    else if (word == "--bare")
+      how.bare = true;
     else if (word == "--spawned-in-us" && i + 1 < argc)
       how.earlier_spawns_us.push_back(std::atof(argv[++i]));
+    else if (word == "--spawned-bare-in-us" && i + 1 < argc)
+      how.earlier_bare_spawns_us.push_back(std::atof(argv[++i]));
     else if (word == "--child" && i + 1 < argc)
       how.child = argv[++i];
     else
@@ -197,9 +210,13 @@ int run(const options& how) {
   found.repetitions = how.repetitions;
   found.spawns_us = how.earlier_spawns_us;
   found.spawns_us.push_back(0);
-  const MPI_Comm children = timed_spawn(how, found.spawns_us.back());
+  found.bare_spawns_us = how.earlier_bare_spawns_us;
+  MPI_Comm children = timed_spawn(how, found.spawns_us.back());
   if (how.only_spawn) {
-    end(children);
+    if (how.bare)
+      MPI_Comm_disconnect(&children);
+    else
+      end(children);
     if (rank == 0) std::printf("%.1f\n", found.spawns_us.back());
     return 0;
   }
@@ -212,6 +229,15 @@ int run(const options& how) {
   return how.check && !found.bar().met() ? 1 : 0;
 }
 
+// What a bare spawn starts.
+int be_empty_child() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) MPI_Comm_disconnect(&parent);
+  MPI_Finalize();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -219,6 +245,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--help") == 0) return usage();
   }
   MPI_Init(&argc, &argv);
+  if (argc == 2 && std::strcmp(argv[1], empty_child) == 0) return be_empty_child();
   MPI_Comm_rank(comm, &rank);
   options how;
   int result = 2;

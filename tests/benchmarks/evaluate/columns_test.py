@@ -50,7 +50,7 @@ QUICK = {
     "shallow-water": ("--repetitions", "1", "--columns", "60", "--rows", "50", "--steps", "10", "--every", "5"),
     "coupled": ("--repetitions", "1", "--steps", "5", "--step-ms", "0"),
     **{f"kernels-{mpi}": ("--spawns", "1", "--repetitions", "1") for mpi in ("openmpi", "mpich")},
-    "heat": ("--rounds", "1"),
+    **{f"heat-{mpi}": ("--rounds", "1") for mpi in ("openmpi", "mpich")},
     "cg": ("--repetitions", "1", "--grid", "30", "--turn-ms", "1", "--workers", "2"),
     "peers": ("--repetitions", "1", "--only", "ham,futex"),
 }
@@ -63,7 +63,7 @@ STAND_INS = {"device-himeno": Measurement(
     "device-himeno", ("{bin}/applications/device_himeno", "XS", "--models", "--json", "--iterations", "2", "--repetitions", "1"),
     ("program:applications/device_himeno",), environment=(("HAM_NODES", "cuda-emulated:1/blocks=2/warps=1/lanes=1"),))}
 # Documents that the programs have printed, with options as above: of builds with peers, of machines whose MPI spawns.
-STORED = {"kernels-openmpi": "kernels", "kernels-mpich": "kernels", "heat": "heat", "cg": "cg", "peers": "peers",
+STORED = {"kernels-openmpi": "kernels", "kernels-mpich": "kernels", "heat-openmpi": "heat", "heat-mpich": "heat", "cg": "cg", "peers": "peers",
           "device-himeno": "device-himeno"}
 
 

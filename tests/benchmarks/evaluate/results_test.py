@@ -36,6 +36,7 @@ class Parsing(unittest.TestCase):
             row.update({f"{key}_us": value, f"{key}_us_quartiles": [value - 1, value + 2], f"{key}_us_floor": value / 2, f"{key}_us_floor_quartiles": [value / 3, value],
                         f"{key}_us_floor_ratio": 2.1, f"{key}_us_floor_ratio_quartiles": [1.9, 2.2]})
         document = {"benchmark": "kernels", "parents": 2, "children": 3, "repetitions": 9, "spawn_us": 1e6, "spawn_us_quartiles": [9e5, 1.2e6],
+                    "bare_spawn_us": 6e5, "bare_spawn_us_quartiles": [5e5, 7e5], "bare_spawns_measured": 4,
                     "bars": [{"name": "2 calls / one of 2", "value": 2.0, "wanted": ">=", "limit": 5, "unit": "", "met": False}], "rows": [
                         {"kernels": 1, "spawn_each_measured": True, **row}, {"kernels": 2, "spawn_each_measured": False, **row}]}
         (report,) = results.reports(document)
@@ -52,6 +53,12 @@ class Parsing(unittest.TestCase):
         self.assertEqual(first["a spawn each: quartiles s"], [1.8, 2.4])
         for found, expected in zip(first["one spawn and Kernel_call: quartiles s"], (0.900009, 1.200012)):
             self.assertAlmostEqual(found, expected, 9)
+
+    def test_the_floor_of_spawns_is_a_bare_spawn_for_each_kernel(self):
+        for row, floor, quartiles in zip(self.kernels()["tables"][0]["rows"], (0.6, 1.2), ([0.5, 0.7], [1.0, 1.4])):
+            self.assertAlmostEqual(row["a spawn each: floor s"], floor)
+            self.assertEqual(row["a spawn each: quartiles of the floor s"], quartiles)
+        self.assertTrue(any("do nothing: 600 ms, quartiles 500 and 700 ms of 4" in remark for remark in self.kernels()["remarks"]))
 
     def test_kernels_stand_beside_their_floor(self):
         _, calls, run = (table["rows"][0] for table in self.kernels()["tables"])

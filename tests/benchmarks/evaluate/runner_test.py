@@ -357,10 +357,30 @@ class Runs(unittest.TestCase):
         self.assertNotEqual(runner.fingerprint(place, one), first)
         self.assertEqual(runner.shown_command(place, one), "build/gpu-check/gpu/program")
 
+    def test_an_mpi_that_cannot_spawn_is_a_reason_and_is_tried_once(self):
+        programs, trials = pathlib.Path(self.place.programs), pathlib.Path(self.folder, "trials")
+        shutil.rmtree(programs, ignore_errors=True)
+        for name in ("ham-bench", "kernels/mpich/heat", "ham-bench-kernels-mpich", "ham-bench-kernels-mpich-child"):
+            if name == "ham-bench-kernels-mpich":
+                with unittest.mock.patch.object(shutil, "which", return_value="/bin/true"):
+                    reason = runner.Requirements(self.place).missing(MEASUREMENTS["heat-mpich"])
+                self.assertEqual(reason, "this build has no program ham-bench-kernels-mpich")
+            program = programs / name
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text(f"#!/bin/sh\necho \"$5\" >> {trials}; exit $(cat {self.folder}/status)\n", encoding="ascii")
+            program.chmod(0o755)
+        for status, reason in ((0, ""), (1, "mpich cannot spawn processes here")):
+            pathlib.Path(self.folder, "status").write_text(str(status), encoding="ascii")
+            trials.unlink(missing_ok=True)
+            needs = runner.Requirements(self.place)
+            with unittest.mock.patch.object(shutil, "which", return_value="/bin/true"):
+                self.assertEqual([needs.missing(MEASUREMENTS[name]) for name in ("kernels-mpich", "heat-mpich")], [reason] * 2)
+            self.assertEqual(trials.read_text(encoding="ascii").split(), ["--spawns"])
+
     def test_the_shown_command_has_what_it_takes_to_start_open_mpi(self):
         shown = runner.shown_command(self.place, MEASUREMENTS["mpi-openmpi"])
         self.assertTrue(shown.startswith("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 mpirun.openmpi -n 2"))
-        for name in ("mpi-mpich", "latency", "heat"):
+        for name in ("mpi-mpich", "latency", "heat-openmpi"):
             self.assertNotIn("OMPI_", runner.shown_command(self.place, MEASUREMENTS[name]))
 
     def test_the_clock_is_sampled_before_and_after(self):
