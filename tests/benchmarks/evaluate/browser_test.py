@@ -25,11 +25,9 @@ try:
     from PIL import Image, ImageChops
     import matplotlib  # noqa: F401
 except ImportError as problem:
-    print(f"SKIPPED: {problem.name} is missing (Debian: python3-matplotlib)")
-    sys.exit(77)
+    canned.end_without(f"{problem.name} is missing (Debian: python3-matplotlib)")
 if not browser.find():
-    print("SKIPPED: no Chromium (Debian: chromium; make evaluate installs it)")
-    sys.exit(77)
+    canned.end_without("no Chromium (Debian: chromium; make evaluate installs it)")
 
 import page
 

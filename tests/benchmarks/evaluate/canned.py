@@ -81,6 +81,13 @@ PLOTS = (
         Series("HAM", "methods", "^beyond the floor", "method", "", "^difference: quartiles"),), "bars", log_y=False),
 )
 
+def end_without(missing):
+    """Ends a test that cannot run: it is skipped, but fails with CI=true, where nobody reads what was skipped."""
+    fails = os.environ.get("CI") == "true"
+    print(f"{'FAILS' if fails else 'SKIPPED'}: {missing}")
+    sys.exit(1 if fails else 77)
+
+
 def kernels_table(reports_of):
     """A table made of a measurement, as experiments make them of several."""
     rows = reports_of("roofline")[0]["tables"][0]["rows"]

@@ -1,6 +1,8 @@
 """The page made of canned results: what is in it, what is escaped, and that its plots do not meet."""
 import dataclasses
+import os
 import re
+import subprocess
 import sys
 import unittest
 from html.parser import HTMLParser
@@ -10,8 +12,7 @@ import canned
 try:
     import matplotlib  # noqa: F401
 except ImportError:
-    print("SKIPPED: matplotlib is missing (Debian: python3-matplotlib)")
-    sys.exit(77)
+    canned.end_without("matplotlib is missing (Debian: python3-matplotlib)")
 
 import markdown
 import page
@@ -256,6 +257,16 @@ class Markdown(unittest.TestCase):
                      r"Paper 1, Fig. 1 (section V): Empty \<offload>. In the paper: bars; not readable from the text. ratio: 13.1 x. "
                      "Measured there with repetitions: 100.", "Paper 1, Fig. 1: us:", "| another | 79.9 |"):
             self.assertIn(line, lines)
+
+
+class Browser(unittest.TestCase):
+    def test_without_chromium_the_test_of_the_browser_is_skipped_but_fails_in_ci(self):
+        test = os.path.join(os.path.dirname(os.path.abspath(__file__)), "browser_test.py")
+        for in_ci, status, word in (("", 77, "SKIPPED"), ("true", 1, "FAILS")):
+            done = subprocess.run([sys.executable, test], capture_output=True, text=True, timeout=100, check=False,
+                                  env={**os.environ, "PATH": "/nowhere", "CI": in_ci})
+            self.assertEqual((done.returncode, done.stdout.split(":")[0]), (status, word), done.stderr)
+            self.assertIn("no Chromium", done.stdout)
 
 
 if __name__ == "__main__":
