@@ -2,6 +2,7 @@
 #include "benchmarks.hpp"
 
 #include "process_state.hpp"
+#include "spread.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -194,6 +195,13 @@ report run_respawn(const settings& how) {
     if (i % 10 == 0) floor.push_back(bare_restart_ms());
   }
   const holdings_of_all after = least_of_all_nodes();
+  paired_rounds by_number;
+  const node_t process = offload::process_of(1);
+  for (int round = 0; round < how.repetitions; ++round) {
+    take_round(
+        by_number, round, [&] { return time_block([&] { offload::sync(process, fn<&nothing>); }, how.plan()); },
+        [&] { return time_block([] { offload::sync(1, fn<&nothing>); }, how.plan()); });
+  }
   job.reset();
   report result{"respawn", {}, {}, {}};
   const double p99 = quantile(times, 0.99);
@@ -220,6 +228,17 @@ report run_respawn(const settings& how) {
   }
   result.tables.push_back(std::move(found));
   result.tables.push_back(std::move(held));
+  const comparison cost = by_number.compared();
+  table calls{"an empty sync to the process that replaces it, by the number of the node; floor: by that of the process",
+              {},
+              {{}}};
+  add_median_columns(calls.columns, "by number", "us");
+  calls.columns.emplace_back("floor us");
+  add_spread_columns(calls.columns, "ratio");
+  add_median(calls.rows.back(), cost, 1000, 3);
+  calls.rows.back().emplace_back(cost.floor / 1000, 3);
+  add_ratio(calls.rows.back(), cost, 3);
+  result.tables.push_back(std::move(calls));
   result.bars.push_back(
       {"processes that are left", static_cast<double>(left_over.processes()), bar::direction::at_most, 0, ""});
   result.bars.push_back(
