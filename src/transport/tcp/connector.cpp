@@ -274,6 +274,10 @@ void connector::arrive(attempt& which) {
   const welcome answer = which.shaking->answer();
   const destination to = std::move(which.to);
   attempts_.erase(&which);
+  // The key is right. A process that waits for hosts takes one after the other, however many come at the same moment.
+  for (const auto& [key, other] : attempts_) {
+    if (other->to.address == to.address) other->hang_ups = 0;
+  }
   client_.on_greeted(to, std::move(with), answer);
 }
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <new>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "transport/tcp/acceptor.hpp"
@@ -96,6 +97,26 @@ TEST_F(connectors, come_again_to_a_busy_server) {
   ASSERT_TRUE(run(on, verdict::busy, [&] { return hellos_ == 3; }));
   EXPECT_TRUE(client_.failed.empty());
   ASSERT_TRUE(run(on, verdict::accepted, [&] { return !client_.reached.empty(); }));
+}
+
+/// As a program that waits for hosts: whoever is first is taken, the others are let down and come again.
+TEST_F(connectors, reach_a_server_that_takes_one_after_the_other) {
+  connector on({20s, false}, client_);
+  constexpr node_t invitations = 12;
+  for (node_t peer = 1; peer <= invitations; ++peer) on.begin({peer, purpose::invite, address(), nullptr});
+  const bool ended = eventually([&] {
+    on.turn();
+    bool taken = false;
+    there_.turn([&](connection with, const hello& theirs) {
+      if (std::exchange(taken, true)) return;
+      EXPECT_TRUE(send_welcome(with, {verdict::accepted, 0, 0, 99, theirs.nonce}));
+      accepted_.push_back(std::move(with));
+    });
+    if (taken) there_.hang_up();
+    return client_.reached.size() + client_.failed.size() == invitations;
+  });
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(client_.failed.empty()) << client_.reason;
 }
 
 TEST_F(connectors, give_up_in_time) {
