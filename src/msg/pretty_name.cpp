@@ -46,6 +46,23 @@ class name_reader {
   }
 
   string tag(string_view text, string_view parameters) {
+    string policies = without_policies(text);
+    const string bound = without_bindings(text, parameters);
+    std::vector<string_view> arguments;
+    string result;
+    if (template_arguments(text, "ham::fn_t", arguments) && arguments.size() == 2) {
+      result = function(arguments[0], arguments[1]);
+    } else if (template_arguments(text, "ham::msg::key_tag", arguments)) {
+      result = key(arguments);
+    } else {
+      result = readable(text);
+      if (!parameters.empty()) result += "(" + readable(parameters) + ")";
+    }
+    return result + bound + policies;
+  }
+
+  /// Takes policies off the text, and returns what the name ends with instead.
+  string without_policies(string_view& text) {
     string policies;
     std::vector<string_view> arguments;
     while (template_arguments(text, "ham::msg::policy_tag", arguments) && arguments.size() == 2) {
@@ -57,16 +74,27 @@ class name_reader {
       text = arguments[1];
       if (policies.size() > max_policies) break;
     }
-    string result;
-    if (template_arguments(text, "ham::fn_t", arguments) && arguments.size() == 2) {
-      result = function(arguments[0], arguments[1]);
-    } else if (template_arguments(text, "ham::msg::key_tag", arguments)) {
-      result = key(arguments);
-    } else {
-      result = readable(text);
-      if (!parameters.empty()) result += "(" + readable(parameters) + ")";
+    return policies;
+  }
+
+  /// Takes bind(), also that of the chunks of a map, off the text, and returns what the name ends with instead.
+  /// The parameters of a chunk, its elements, are not those of the function.
+  string without_bindings(string_view& text, string_view& parameters) {
+    string ends;
+    std::vector<string_view> arguments;
+    std::vector<string_view> result;
+    for (std::size_t depth = 0; depth < max_policies; ++depth) {
+      if (!template_arguments(text, "ham::binding", arguments) || arguments.empty()) break;
+      if (arguments.size() == 2 && template_arguments(arguments[0], "ham::offload::detail::run_chunk", result)) {
+        ends.insert(0, map_mark);
+        parameters = {};
+        text = arguments[1];
+      } else {
+        ends.insert(0, " [bind]");
+        text = arguments[0];
+      }
     }
-    return result + policies;
+    return ends;
   }
 
   /// The name comes from the address, the parameters and qualifiers from the type: "int(*)(long)" and "&f" are
@@ -77,6 +105,7 @@ class name_reader {
     return readable(name) + (star == string_view::npos ? "" : readable(type.substr(star + 2)));
   }
 
+  /// The chunks of a map of "solve" have the key "solve[]" (offload/detail/pool_map.hpp).
   static string key(const std::vector<string_view>& characters) {
     string text = "\"";
     for (const string_view each : characters) {
@@ -86,7 +115,9 @@ class name_reader {
       std::from_chars(number.data(), number.data() + number.size(), value);
       text += static_cast<char>(value);
     }
-    return text + "\"";
+    const bool is_map = text.size() > 3 && text.ends_with("[]");
+    if (is_map) text.resize(text.size() - 2);
+    return text + "\"" + (is_map ? map_mark : "");
   }
 
   /// Default arguments of containers and our own namespaces only make a name longer.
@@ -150,6 +181,7 @@ class name_reader {
   }
 
   static constexpr std::size_t max_policies = 256;
+  static constexpr const char* map_mark = " [map]";
 
   bracket_table brackets_;
   std::size_t steps_;

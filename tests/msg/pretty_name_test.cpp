@@ -35,14 +35,18 @@ std::string repeated_around(std::string_view begin, std::string_view end, std::s
 /// What looked quadratic, or is what a name is made of.
 std::vector<std::string> hostile_names(std::size_t bytes) {
   std::vector<std::string> result;
-  for (const std::string_view one : {"<", "(", "&(", "(&", ",", "'lambda'(", "operator<", "->", "x<,", "ham::offload::",
-                                     ",std::less<", ",std::hash<>", "ham::msg::call_tag<", "std::__1::"}) {
+  for (const std::string_view one :
+       {"<", "(", "&(", "(&", ",", "'lambda'(", "operator<", "->", "x<,", "ham::offload::", ",std::less<",
+        ",std::hash<>", "ham::msg::call_tag<", "ham::binding<", "std::__1::"}) {
     result.push_back(repeated(one, bytes));
     result.push_back("ham::msg::call_tag<" + repeated(one, bytes) + ">");
     result.push_back("ham::msg::call_tag<ham::fn_t<" + repeated(one, bytes) + ",&f>>");
     result.push_back(repeated_around(one, ">", bytes));
   }
   result.push_back("ham::msg::call_tag<" + repeated_around("ham::msg::policy_tag<a,", ">", bytes) + ">");
+  for (const std::string_view one : {"ham::binding<", "ham::binding<ham::offload::detail::run_chunk<x>,",
+                                     "ham::binding<ham::offload::detail::run_chunk<"})
+    result.push_back("ham::msg::call_tag<" + repeated_around(one, ">", bytes) + ">");
   result.push_back("ham::msg::call_tag<ham::msg::key_tag<" + repeated("(char)65,", bytes, "(char)65") + ">>");
   result.push_back("ham::msg::call_tag<ham::fn_t<" + repeated_around("x<", ">", bytes) + "(*)(" +
                    repeated_around("(", ")", bytes) + "),&" + repeated_around("f<", ">", bytes) + ">>");
@@ -71,6 +75,32 @@ TEST(PrettyName, OfCallsOfGroups) {
   EXPECT_EQ(pretty_name("ham::detail::reduce_tag<ham::msg::call_tag<ham::fn_t<int(*)(long),&f>>,"
                         "ham::msg::call_tag<ham::fn_t<int(*)(int,int),&add>>>"),
             "f(long) [group, reduced by add(int, int)]");
+}
+
+TEST(PrettyName, OfChunksOfMaps) {
+  EXPECT_EQ(pretty_name("ham::msg::call_tag<ham::binding<ham::offload::detail::run_chunk<double>,"
+                        "ham::fn_t<double(*)(double),&ns::solve>>,std::vector<double,std::allocator<double>>>"),
+            "ns::solve(double) [map]");
+  EXPECT_EQ(pretty_name("ham::msg::call_tag<ham::msg::policy_tag<ham::msg::execution_policy_pooled,ham::binding<"
+                        "ham::offload::detail::run_chunk<int>,ham::fn_t<int(*)(int),&f>>>,std::vector<int>>"),
+            "f(int) [map] [pooled]");
+  EXPECT_EQ(pretty_name("ham::msg::call_tag<ham::binding<ham::offload::detail::run_chunk<int>,main::'lambda'(int)>,"
+                        "std::vector<int>>"),
+            "main::'lambda'(int) [map]");
+  EXPECT_EQ(
+      pretty_name("ham::msg::call_tag<ham::msg::key_tag<(char)104,(char)105,(char)91,(char)93>,std::vector<int>>"),
+      "\"hi\" [map]");
+  EXPECT_EQ(pretty_name("ham::msg::call_tag<ham::msg::key_tag<(char)91,(char)93>>"), "\"[]\"");
+}
+
+TEST(PrettyName, OfBoundValues) {
+  EXPECT_EQ(pretty_name("ham::msg::call_tag<ham::binding<ham::fn_t<int(*)(int,long),&f>,int>,long>"),
+            "f(int, long) [bind]");
+  EXPECT_EQ(pretty_name("ham::msg::call_tag<ham::binding<main::'lambda'(std::string const&,int),std::string>,int>"),
+            "main::'lambda'(std::string const&, int)(int) [bind]");
+  EXPECT_EQ(pretty_name("ham::msg::call_tag<ham::binding<ham::offload::detail::run_chunk<int>,ham::binding<"
+                        "ham::fn_t<int(*)(int,int),&f>,int>>,std::vector<int>>"),
+            "f(int, int) [bind] [map]");
 }
 
 TEST(PrettyName, OfPolicies) {
