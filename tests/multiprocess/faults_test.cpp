@@ -3,8 +3,15 @@
 // link: ham::ham
 #include <atomic>
 #include <functional>
+#include <numeric>
 #include <optional>
 
+#include <ham/offload/graph.hpp>
+#include <ham/offload/group.hpp>
+#include <ham/offload/pool.hpp>
+#include <ham/offload/senders.hpp>
+
+#include "fault_seeds.hpp"
 #include "support.hpp"
 #include "tcp_server.hpp"
 
@@ -20,6 +27,18 @@ int throws(int) {
   throw std::runtime_error("thrown");
 }
 int runs_so_far() { return runs; }
+/// Until the process is ended.
+int hang(int x) {
+  for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return x;
+}
+class counter {
+ public:
+  int add(int x) { return sum_ += x; }
+
+ private:
+  int sum_ = 0;
+};
 int ask(ham::node_t node, int x) { return ham::offload::sync(node, ham::fn<&solve>, x); }
 
 namespace {
@@ -33,7 +52,7 @@ enum class medium : std::uint8_t { shm, tcp };
 
 class faults : public testing::TestWithParam<medium> {
  protected:
-  static void SetUpTestSuite() { waiting().emplace(key().path(), 20); }
+  static void SetUpTestSuite() { waiting().emplace(key().path(), 100); }
   static void TearDownTestSuite() { waiting().reset(); }
   static test::scratch_key& key() {
     static test::scratch_key only('7');
@@ -234,6 +253,190 @@ TEST_P(faults, make_connections_fail) {
 TEST_P(faults, spare_what_a_node_asks_of_itself) {
   runtime rt(with("*:request:1"));
   EXPECT_EQ(sync(0, fn<&solve>, 4), 8);
+}
+
+// ---- calls that are more than one message to one node
+
+std::string outcome_in(const std::exception_ptr& why) {
+  const auto about = describe_error(why);
+  if (!about) return "none";
+  EXPECT_NE(about.message.find("HAM_FAULT"), std::string::npos) << about.message;
+  return std::to_string(about.node) + " " + to_string(about.outcome);
+}
+
+/// Of nine nodes the first one answers for the second one: both have the failure of the one message.
+TEST_P(faults, of_a_group_strike_the_message_to_a_part_of_it) {
+  constexpr std::size_t size = 9;
+  const auto expect = [&](const std::string& outcome, int runs_before) {
+    const offload::group all;
+    const auto results = offload::async_all(all, fn<&solve>, 4).get();
+    ASSERT_EQ(results.size(), size);
+    for (const std::size_t i : {0, 1}) EXPECT_EQ(outcome_in(results.error(i)), "1 " + outcome);
+    for (std::size_t i = 2; i < size; ++i) EXPECT_EQ(results.value(i), 8);
+    EXPECT_EQ(sync(1, fn<&runs_so_far>), runs_before);
+    EXPECT_EQ(sync(2, fn<&runs_so_far>), runs_before);
+  };
+  {
+    runtime rt(with(test::striking_once("solve:request"), size));
+    expect(to_string(call_outcome::not_run), 0);
+    EXPECT_EQ(offload::sync_all(offload::group(), fn<&solve>, 4), std::vector<int>(size, 8)) << "no node was lost";
+  }
+  runtime rt(with(test::striking_once("solve:reply"), size));
+  expect(to_string(call_outcome::may_have_run), 1);
+  EXPECT_EQ(offload::reduce_all(offload::group(), fn<&solve>, std::plus<>(), 4).get(), 8 * 9);
+}
+
+TEST_P(faults, of_a_group_lose_a_node_and_the_next_one_takes_its_place) {
+  constexpr std::size_t size = 9;
+  runtime rt(with(test::striking_once("solve:request=drop"), size));
+  const auto results = offload::async_all(offload::group(), fn<&solve>, 4).get();
+  ASSERT_EQ(results.size(), size);
+  EXPECT_EQ(outcome_in(results.error(0)), std::string("1 ") + to_string(call_outcome::not_run));
+  for (std::size_t i = 1; i < size; ++i) EXPECT_EQ(results.value(i), 8);
+  EXPECT_FALSE(offload::alive(1));
+}
+
+TEST_P(faults, of_a_group_leave_no_value_of_a_reduction) {
+  runtime rt(with("solve:request:1", 2));
+  try {
+    offload::reduce_all(offload::group(), fn<&solve>, std::plus<>(), 4).get();
+    ADD_FAILURE();
+  } catch (const offload::group_error& why) {
+    ASSERT_EQ(why.failures().size(), 2U);
+    EXPECT_EQ(outcome_in(why.failures()[1].error), std::string("2 ") + to_string(call_outcome::not_run));
+  }
+}
+
+/// The node of a task that fails goes on, and so nothing is repeated.
+TEST_P(faults, of_tasks_of_pools_are_errors_of_the_task) {
+  runtime rt(with(test::striking_once("solve:request"), 2));
+  offload::pool workers;
+  EXPECT_EQ(end_of(workers.async(idempotent(fn<&solve>), 4)), to_string(call_outcome::not_run));
+  EXPECT_EQ(workers.living(), 2U);
+  EXPECT_EQ(end_of(workers.async(fn<&solve>, 4)), "8");
+}
+
+TEST_P(faults, of_pools_repeat_the_tasks_of_nodes_that_are_lost) {
+  for (const char* const rule : {"solve:request=drop", "solve:reply=drop", "solve:reply=kill"}) {
+    runtime rt(with(test::striking_once(rule), 2));
+    offload::pool workers;
+    EXPECT_EQ(end_of(workers.async(idempotent(fn<&solve>), 4)), "8") << rule;
+    EXPECT_EQ(workers.living(), 1U) << rule;
+  }
+  runtime rt(with(test::striking_once("solve:reply=drop"), 2));
+  offload::pool workers;
+  EXPECT_EQ(end_of(workers.async(fn<&solve>, 4)), to_string(call_outcome::may_have_run)) << "it may not be repeated";
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(end_of(workers.async(fn<&solve>, i)), std::to_string(2 * i));
+}
+
+TEST_P(faults, strike_chunks_of_maps) {
+  const auto named_halve = named<"halve">([](int x) { return x / 2; });
+  std::vector<int> elements(12);
+  std::iota(elements.begin(), elements.end(), 0);
+  const auto end_of_map = [&](auto callable) {
+    try {
+      const std::vector<int> results = offload::pool().map(elements, callable, {.chunk = 4});
+      return std::to_string(std::accumulate(results.begin(), results.end(), 0));
+    } catch (const node_failure& why) {
+      EXPECT_NE(std::string(why.what()).find("HAM_FAULT"), std::string::npos) << why.what();
+      return std::string(to_string(why.outcome())) + ": " + why.function();
+    }
+  };
+  const std::string not_run = to_string(call_outcome::not_run);
+  const std::string may_have_run = to_string(call_outcome::may_have_run);
+  {
+    runtime rt(with("solve:request:1;halve:reply:1", 2));
+    EXPECT_EQ(end_of_map(fn<&solve>), not_run + ": solve(int) [map]");
+    EXPECT_EQ(end_of_map(idempotent(fn<&solve>)), not_run + ": solve(int) [map]") << "no node was lost";
+    EXPECT_EQ(end_of_map(pooled(fn<&solve>)), not_run + ": solve(int) [map] [pooled]");
+    EXPECT_EQ(end_of_map(named_halve), may_have_run + ": \"halve\" [map]");
+    EXPECT_EQ(end_of_map(fn<&other>), "78");
+  }
+  {
+    runtime rt(with(test::striking_once("solve:reply=drop"), 2));
+    EXPECT_EQ(end_of_map(idempotent(fn<&solve>)), "132") << "the chunk of the node that is lost is repeated";
+    EXPECT_EQ(offload::alive(1) + offload::alive(2), 1);
+  }
+  runtime rt(with(test::striking_once("solve:reply=drop"), 2));
+  EXPECT_EQ(end_of_map(fn<&solve>), may_have_run + ": solve(int) [map]");
+}
+
+TEST_P(faults, of_graphs_are_those_of_their_nodes_not_of_stages) {
+  const auto replay_of = [](auto function) {
+    offload::graph recorded;
+    const auto x = recorded.input<int>();
+    return recorded.compile(recorded.call(2, fn<&other>, recorded.call(1, function, x)), x);
+  };
+  const auto expect_loss_of = [](offload::future<int> replay, const char* stage) {
+    try {
+      replay.get();
+      ADD_FAILURE() << stage;
+    } catch (const node_failure& why) {
+      EXPECT_EQ(why.node(), 1);
+      EXPECT_EQ(why.outcome(), call_outcome::may_have_run);
+      EXPECT_NE(why.function().find(stage), std::string::npos) << why.function();
+      EXPECT_NE(std::string(why.what()).find("HAM_FAULT"), std::string::npos) << why.what();
+    }
+  };
+  {
+    runtime rt(with("solve:request:1;throws:request=drop:1", 2));
+    auto hangs = replay_of(fn<&hang>);
+    EXPECT_EQ(replay_of(fn<&solve>)(4).get(), 9) << "a stage is no call";
+    auto replay = hangs(4);
+    EXPECT_THROW(sync(1, fn<&throws>, 1), node_failure);
+    expect_loss_of(std::move(replay), "hang");
+  }
+  runtime rt(with("*start_graph_part*:request=drop:1", 2));
+  auto solves = replay_of(fn<&solve>);
+  expect_loss_of(solves(4), "solve");
+  EXPECT_THROW(static_cast<void>(solves(4).get()), node_failure) << "the node is not started again";
+}
+
+TEST_P(faults, strike_remote_objects) {
+  runtime rt(with("*call_method<&counter::add*:request:0.5:4"));
+  const auto object = offload::make<counter>(1);
+  int refused = 0;
+  for (int i = 0; i < 50; ++i) {
+    const std::string end = end_of(object.async<&counter::add>(1));
+    if (end == to_string(call_outcome::not_run))
+      ++refused;
+    else
+      EXPECT_EQ(end, std::to_string(i + 1 - refused)) << "the object has seen no other call";
+  }
+  EXPECT_GT(refused, 5);
+  EXPECT_LT(refused, 45);
+}
+
+TEST_P(faults, strike_the_making_of_remote_objects_and_their_replies) {
+  {
+    runtime rt(with("*construct_object<counter>*:request:1"));
+    try {
+      static_cast<void>(offload::make<counter>(1));
+      ADD_FAILURE();
+    } catch (const node_failure& why) {
+      EXPECT_EQ(why.outcome(), call_outcome::not_run);
+    }
+  }
+  runtime rt(with(test::striking_once("*call_method<&counter::add*:reply")));
+  const auto object = offload::make<counter>(1);
+  EXPECT_EQ(end_of(object.async<&counter::add>(5)), to_string(call_outcome::may_have_run));
+  EXPECT_EQ(object.call<&counter::add>(2), 7) << "the call before has run";
+}
+
+TEST_P(faults, strike_senders) {
+  runtime rt(with("solve:request:1;throws:reply:1"));
+  const auto end_of_sender = [](auto sender) {
+    try {
+      return std::to_string(std::get<0>(*offload::sync_wait(std::move(sender))));
+    } catch (const node_failure& why) {
+      EXPECT_NE(std::string(why.what()).find("HAM_FAULT"), std::string::npos) << why.what();
+      return std::string(to_string(why.outcome()));
+    }
+  };
+  EXPECT_EQ(end_of_sender(offload::call(1, fn<&solve>, 4)), to_string(call_outcome::not_run));
+  EXPECT_EQ(end_of_sender(offload::call(1, fn<&throws>, 4)), to_string(call_outcome::may_have_run));
+  EXPECT_EQ(end_of_sender(offload::schedule(1) | offload::then([] { return 3; })), "3");
+  EXPECT_EQ(sync(1, fn<&runs_so_far>), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(over, faults, testing::Values(medium::shm, medium::tcp),

@@ -9,11 +9,24 @@
 #include <string>
 #include <vector>
 
-#include "base/fault_rules.hpp"
+#include <ham/offload/graph.hpp>
+#include <ham/offload/group.hpp>
+#include <ham/offload/pool.hpp>
+#include <ham/offload/retry.hpp>
+#include <ham/offload/senders.hpp>
+
+#include "fault_seeds.hpp"
 #include "support.hpp"
 
-// Rules name it as it is listed: not in a namespace without a name.
+// Rules name them as they are listed: not in a namespace without a name.
 int faulty_double(int x) { return 2 * x; }
+class faulty_counter {
+ public:
+  int add(int x) { return sum_ += x; }
+
+ private:
+  int sum_ = 0;
+};
 
 namespace {
 
@@ -24,11 +37,13 @@ using offload::sync;
 
 std::int64_t own_pid() { return ::getpid(); }
 
-/// One supervised target, and what the host does to its calls.
+/// One supervised target, perhaps others that are not, and what the host does to its calls.
 class supervised_faults : public testing::Test {
  protected:
-  void start(const std::string& rules) {
-    runtime_options options = nodes("shm:1");
+  void start(const std::string& rules, int targets = 1) {
+    respawns_.clear();
+    job_.reset();
+    runtime_options options = nodes("shm:" + std::to_string(targets));
     options.fault = rules;
     job_ = std::make_unique<runtime>(options);
     offload::supervision how{.max_restarts = 100, .within = 1min, .on_respawn = {}};
@@ -137,19 +152,115 @@ TEST_F(supervised_faults, strike_calls_by_number_by_handle_and_of_batches) {
   }
 }
 
-/// A seed by which the second decision for a connection strikes, and the two around it do not.
-std::uint64_t seed_for_the_second() {
-  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
-    const auto rule = base::parse_faults("1:connect:0.5:" + std::to_string(seed), "here").front();
-    const auto strikes = [&](std::uint64_t n) { return base::strikes(rule, 0, 0, n); };
-    if (!strikes(0) && strikes(1) && !strikes(2)) return seed;
+template <class Call>
+void expect_loss_of_what_may_have_run(Call call) {
+  try {
+    call();
+    ADD_FAILURE();
+  } catch (const node_failure& why) {
+    EXPECT_EQ(why.outcome(), call_outcome::may_have_run) << why.what();
+    EXPECT_EQ(offload::number_of(why.node()), 1) << why.what();
   }
-  ADD_FAILURE() << "there is no such seed";
-  return 0;
+}
+
+TEST_F(supervised_faults, retry_repeats_calls_when_their_process_is_lost) {
+  for (const char* const rule : {"faulty_double:request=drop", "faulty_double:request=kill", "faulty_double:reply=drop",
+                                 "faulty_double:reply=kill"}) {
+    start(striking_once(rule));
+    const std::int64_t before = process();
+    EXPECT_EQ(sync(offload::retry(1, 1), idempotent(fn<&faulty_double>), 4), 8) << rule;
+    EXPECT_TRUE(another_than(before)) << rule;
+  }
+}
+
+TEST_F(supervised_faults, retry_repeats_nothing_while_the_process_lives) {
+  start(striking_once("faulty_double:reply"));
+  const std::int64_t before = process();
+  expect_loss_of_what_may_have_run([] { sync(offload::retry(1, 3), idempotent(fn<&faulty_double>), 4); });
+  EXPECT_EQ(process(), before);
+}
+
+TEST_F(supervised_faults, tasks_of_a_pool_wait_for_the_next_process) {
+  for (const char* const rule :
+       {"faulty_double:request=drop", "faulty_double:reply=drop", "faulty_double:reply=kill"}) {
+    start(striking_once(rule));
+    const std::int64_t before = process();
+    offload::pool workers({1});
+    EXPECT_EQ(workers.async(idempotent(fn<&faulty_double>), 4).get(), 8) << rule;
+    EXPECT_EQ(workers.living(), 1U) << rule;
+    EXPECT_TRUE(another_than(before)) << rule;
+  }
+}
+
+TEST_F(supervised_faults, chunks_of_a_map_wait_for_the_next_process) {
+  for (const char* const rule :
+       {"faulty_double:request=drop", "faulty_double:reply=drop", "faulty_double:reply=kill"}) {
+    start(striking_once(rule));
+    const std::int64_t before = process();
+    const std::vector<int> results =
+        offload::pool({1}).map(std::vector<int>(6, 4), idempotent(fn<&faulty_double>), {.chunk = 2});
+    EXPECT_EQ(results, std::vector<int>(6, 8)) << rule;
+    EXPECT_TRUE(another_than(before)) << rule;
+  }
+}
+
+TEST_F(supervised_faults, a_group_has_the_loss_of_one_call_and_then_the_next_process) {
+  start(striking_once("faulty_double:request=drop"), 2);
+  EXPECT_EQ(offload::sync_all(offload::group({1, 2}), fn<&faulty_double>, 4), std::vector<int>(2, 8));
+  EXPECT_EQ(respawns().size(), 1U) << "it went to the next process";
+
+  start(striking_once("faulty_double:reply=drop"), 2);
+  const offload::group all({1, 2});
+  const auto results = offload::async_all(all, fn<&faulty_double>, 4).get();
+  expect_loss_of_what_may_have_run([&] { static_cast<void>(results.value(0)); });
+  EXPECT_EQ(results.value(1), 8);
+  EXPECT_EQ(offload::sync_all(all, fn<&faulty_double>, 4), std::vector<int>(2, 8));
+}
+
+TEST_F(supervised_faults, a_graph_loses_a_replay_and_goes_on_with_the_next_process) {
+  start(striking_once("*start_graph_part*:request=drop"));
+  offload::graph recorded;
+  const auto x = recorded.input<int>();
+  auto step = recorded.compile(recorded.call(1, fn<&faulty_double>, x), x);
+  try {
+    step(4).get();
+    ADD_FAILURE();
+  } catch (const node_failure& why) {
+    EXPECT_NE(why.function().find("faulty_double"), std::string::npos) << why.function();
+  }
+  EXPECT_EQ(step(4).get(), 8);
+  EXPECT_EQ(respawns().size(), 1U);
+}
+
+TEST_F(supervised_faults, a_remote_object_goes_with_its_process) {
+  start(striking_once("*call_method<&faulty_counter::add*:request=drop"));
+  const auto object = offload::make<faulty_counter>(1);
+  for (int i = 0; i < 2; ++i) {
+    try {
+      object.call<&faulty_counter::add>(1);
+      ADD_FAILURE();
+    } catch (const node_failure& why) {
+      EXPECT_EQ(why.outcome(), call_outcome::not_run) << why.what();
+    } catch (const object_error&) {  // the next process has said so
+    }
+  }
+  const auto other = offload::make<faulty_counter>(1);
+  EXPECT_EQ(other.call<&faulty_counter::add>(2), 2);
+  EXPECT_EQ(respawns().size(), 1U);
+}
+
+TEST_F(supervised_faults, senders_go_to_the_next_process_or_have_the_loss) {
+  start(striking_once("faulty_double:request=drop"));
+  EXPECT_EQ(std::get<0>(*offload::sync_wait(offload::call(1, fn<&faulty_double>, 4))), 8);
+  EXPECT_EQ(respawns().size(), 1U);
+  start(striking_once("faulty_double:reply=kill"));
+  const auto call = offload::call(1, fn<&faulty_double>, 4);
+  expect_loss_of_what_may_have_run([&] { static_cast<void>(offload::sync_wait(call)); });
+  EXPECT_EQ(std::get<0>(*offload::sync_wait(call)), 8);
 }
 
 TEST_F(supervised_faults, a_rule_for_connections_names_the_number) {
-  start("1:connect:0.5:" + std::to_string(seed_for_the_second()));
+  start(deciding("1:connect", 0.5, {false, true, false}));
   replace();  // the first attempt fails
   ASSERT_EQ(respawns().size(), 1U);
   EXPECT_NE(respawns().front().reason.find("HAM_FAULT asks for it (rule 1:connect:"), std::string::npos)
