@@ -59,6 +59,15 @@ class memory_group {
   [[nodiscard]] std::string path() const { return path_.string(); }
   /// The calling process belongs to it from now on.
   [[nodiscard]] bool enter() const { return enter(path()); }
+  /// Processes of the group that the kernel has killed for want of memory; -1 where it does not count them.
+  [[nodiscard]] int kills() const {
+    std::ifstream file(path_ / (is_version_1_ ? "memory.oom_control" : "memory.events"));
+    std::string name;
+    for (int count = 0; file >> name >> count;) {
+      if (name == "oom_kill") return count;
+    }
+    return -1;
+  }
   [[nodiscard]] static bool enter(const std::string& path) {
     return write_file(path + "/cgroup.procs", std::to_string(::getpid()));
   }
