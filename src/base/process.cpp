@@ -90,6 +90,24 @@ struct child_plan {
   ::_exit(127);
 }
 
+/// By a filter of system calls; or, where a process was to be killed, because it runs as another user.
+bool is_refused(int error) noexcept { return error == EPERM || error == ENOSYS; }
+
+/// As waitpid, also where the kernel refuses that one.
+pid_t reap(pid_t pid, int options, int& status) noexcept {
+  const pid_t got = ::waitpid(pid, &status, options);
+  if (got >= 0 || !is_refused(errno)) return got;
+  siginfo_t seen{};
+  if (::waitid(P_PID, static_cast<id_t>(pid), &seen, WEXITED | options) != 0) return -1;
+  status = wait_status_of(seen);
+  return seen.si_pid;
+}
+
+/// False, with errno.
+bool send_kill(const unique_fd& process) noexcept {
+  return ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0) == 0;
+}
+
 /// What to do about an exec that failed.
 std::string advice(int error, const std::string& path) {
   if (error == ENOENT && path == own_program_link) return "mount /proc, by which a process finds its own program";
@@ -183,23 +201,39 @@ std::string wait_for_end(const process& child, std::chrono::milliseconds timeout
   while (child.pid_fd && (ready = ::poll(&waiting, 1, static_cast<int>(timeout.count()))) < 0 && errno == EINTR) {
   }
   if (ready <= 0) return {};
-  if (child.end != nullptr) {
+  bool recorded = child.end == nullptr;
+  if (!recorded) {
     siginfo_t seen{};
     const int looked = ::waitid(P_PID, static_cast<id_t>(child.pid), &seen, WEXITED | WNOWAIT | WNOHANG);
-    if (looked == 0 && seen.si_pid != 0) child.end->record(wait_status_of(seen));
+    recorded = looked == 0 && seen.si_pid != 0;
+    if (recorded) child.end->record(wait_status_of(seen));
   }
   int status = 0;
-  const pid_t got = ::waitpid(child.pid, &status, child.pid_fd ? 0 : WNOHANG);
+  const pid_t got = reap(child.pid, child.pid_fd ? 0 : WNOHANG, status);
   if (got == 0) return {};
   if (got < 0) return "ended";
+  if (!recorded) child.end->record(status);  // late, where the kernel refuses waitid
   return describe_end(status);
 }
 
 void kill_process(const process& child) noexcept {
-  if (child.pid_fd)
-    ::syscall(SYS_pidfd_send_signal, child.pid_fd.get(), SIGKILL, nullptr, 0);
-  else if (child.pid > 0)
-    ::kill(child.pid, SIGKILL);
+  if (child.pid_fd && (send_kill(child.pid_fd) || errno == ESRCH)) return;
+  if (child.pid > 0) ::kill(child.pid, SIGKILL);
+}
+
+bool is_own_child(pid_t pid) {
+  if (pid <= 0) return false;
+  siginfo_t seen{};
+  if (::waitid(P_PID, static_cast<id_t>(pid), &seen, WEXITED | WNOWAIT | WNOHANG) == 0) return true;
+  return is_refused(errno) && parent_of(pid) == ::getpid();
+}
+
+int kill_child(pid_t pid) noexcept {
+  if (::kill(pid, SIGKILL) == 0 || errno == ESRCH) return 0;
+  const int error = errno;
+  if (!is_refused(error)) return error;
+  const unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return process && (send_kill(process) || errno == ESRCH) ? 0 : error;
 }
 
 unsigned usable_cores() noexcept { return cores_at_start; }

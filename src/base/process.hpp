@@ -49,8 +49,14 @@ struct process {
 /// empty if it still runs. The child is reaped.
 [[nodiscard]] std::string wait_for_end(const process& child, std::chrono::milliseconds timeout);
 
-/// SIGKILL. Harmless if the child has ended.
+/// SIGKILL. Harmless if the child has ended; without effect where the kernel refuses kill as well as pidfd_send_signal.
 void kill_process(const process& child) noexcept;
+
+/// Whether it is a child of this process that has not been reaped: its number cannot be another process's by now.
+[[nodiscard]] bool is_own_child(pid_t pid);
+
+/// SIGKILL for such a child, by a call that the kernel allows. 0, also if it has ended; else errno.
+[[nodiscard]] int kill_child(pid_t pid) noexcept;
 
 /// Number of cores that this process could run on when it started.
 [[nodiscard]] unsigned usable_cores() noexcept;

@@ -35,6 +35,7 @@ std::optional<std::string> content_of(const std::string& path) {
 struct ending {
   bool begun = false;
   bool over = false;
+  pid_t parent = -1;
   int threads = 1;
   int status = 0;  ///< as of wait; 0 also if it is not known yet
 };
@@ -42,6 +43,7 @@ struct ending {
 /// From a file like /proc/PID/stat.
 std::optional<ending> ending_in(const std::string& file) {
   constexpr std::size_t state_field = 0;  // behind the name in parentheses, which may have blanks in it
+  constexpr std::size_t parent_field = 1;
   constexpr std::size_t flags_field = 6;
   constexpr std::size_t threads_field = 17;
   constexpr std::size_t exit_code_field = 49;
@@ -53,6 +55,7 @@ std::optional<ending> ending_in(const std::string& file) {
   for (std::string word; words >> word;) fields.push_back(std::move(word));
   if (fields.size() <= exit_code_field) return std::nullopt;
   ending result;
+  result.parent = std::atoi(fields[parent_field].c_str());
   result.over = fields[state_field] == "Z" || fields[state_field] == "X";
   result.begun = result.over || (std::strtoul(fields[flags_field].c_str(), nullptr, 10) & is_exiting) != 0;
   result.threads = std::atoi(fields[threads_field].c_str());
@@ -118,6 +121,11 @@ bool confirms_end(pid_t pid, std::chrono::microseconds timeout) {
 
 bool process_is_there(std::int64_t pid) {
   return pid > 0 && pid <= INT32_MAX && ::access(folder_of(static_cast<pid_t>(pid)).c_str(), F_OK) == 0;
+}
+
+pid_t parent_of(pid_t pid) {
+  const std::optional<ending> now = ending_in(folder_of(pid) + "/stat");
+  return now ? now->parent : -1;
 }
 
 }  // namespace ham::base

@@ -26,6 +26,9 @@ namespace ham::inline v1::base {
 /// for.
 [[nodiscard]] bool process_is_there(std::int64_t pid);
 
+/// The parent of a process, as /proc says; -1: that is not known.
+[[nodiscard]] pid_t parent_of(pid_t pid);
+
 /// For the kernel to confirm a death that was told of. It does at once, unless the machine is so busy that threads of
 /// the dead process have not got a core to end on.
 inline constexpr std::chrono::seconds confirm_timeout{1};

@@ -1,14 +1,12 @@
 // Stopping calls: those of this node, and how a function that executes here learns that its caller wants it to stop.
-#include <signal.h>
-#include <sys/wait.h>
-
-#include <cerrno>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/process_end.hpp"
 #include "core/deadline_errors.hpp"
 #include "core/last_events.hpp"
@@ -17,16 +15,6 @@
 #include "runtime/engine.hpp"
 
 namespace ham::inline v1::detail {
-namespace {
-
-/// And it has not been waited for: its number cannot be another process's by now.
-bool is_own_child(std::int64_t process) noexcept {
-  siginfo_t seen{};
-  return process > 0 && ::waitid(P_PID, static_cast<id_t>(process), &seen, WEXITED | WNOWAIT | WNOHANG) == 0;
-}
-
-}  // namespace
-
 // ---- calls of this node
 
 bool engine::stop(call_slot& slot, offload::when_stopped how) noexcept {
@@ -152,9 +140,9 @@ void engine::kill_process_of(node_t node) {
                      std::to_string(self_) +
                      " (it is this process, of which the nodes of this job are threads); use targets that are "
                      "processes, such as HAM_NODES=shm:1, or ask the call to stop by request_stop()");
-  const std::int64_t process = node == self_ ? -1 : transports_.peer_pid(node);
-  if (!is_own_child(process)) {
-    if (process > 0 && base::confirms_end(static_cast<pid_t>(process), std::chrono::microseconds(0))) return;
+  const auto process = static_cast<pid_t>(node == self_ ? -1 : transports_.peer_pid(node));
+  if (!base::is_own_child(process)) {
+    if (process > 0 && base::confirms_end(process, std::chrono::microseconds(0))) return;
     if (node != self_ && owner->ends_with_connection(node)) {
       events.report_end(node, peer_end::connection_lost, "its process was ended by kill_call");
       return;
@@ -165,13 +153,19 @@ void engine::kill_process_of(node_t node) {
                      "has no targets of its own, can); "
                      "remove_node, called by the host, ends others");
   }
-  if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)
-    throw std::system_error(errno, std::generic_category(), "kill of node " + std::to_string(node));
+  if (const int error = base::kill_child(process); error != 0)
+    throw std::system_error(error, std::generic_category(),
+                            "the process of node " + std::to_string(node) +
+                                " cannot be killed (a filter forbids the system calls kill and pidfd_send_signal, or "
+                                "it runs as another user); allow the system call kill, or remove the node");
 }
 
 void engine::end_hanging(node_t node, const std::string& why) noexcept {
-  const std::int64_t process = transports_.peer_pid(node);
-  if (is_own_child(process) && ::kill(static_cast<pid_t>(process), SIGKILL) == 0) return;
+  try {
+    const auto process = static_cast<pid_t>(transports_.peer_pid(node));
+    if (base::is_own_child(process) && base::kill_child(process) == 0) return;
+  } catch (const std::bad_alloc&) {  // of /proc
+  }
   events.report_end(node, peer_end::connection_lost, why);
 }
 

@@ -9,13 +9,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/control_socket.hpp"
 #include "base/memory_file.hpp"
+#include "forbidden_calls.hpp"
 #include "ham/error.hpp"
 
 namespace ham::inline v1::base {
@@ -43,6 +47,54 @@ TEST(process, still_runs_and_is_killed) {
   EXPECT_NE(wait_for_end(child, 20s).find("signal 9"), std::string::npos);
   kill_process(child);
   EXPECT_NE(::kill(child.pid, 0), 0) << "it was reaped";
+}
+
+/// In a process for which the kernel refuses some calls: whether `kills` ends a child of it. nullopt: there are no
+/// filters of system calls here.
+std::optional<bool> ends_without(std::initializer_list<long> calls, void (*kills)(const process&)) {
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    for (const long call : calls) {
+      if (!test::forbid(call)) ::_exit(2);
+    }
+    end_record end{};
+    process_request request = shell("exec sleep 100");
+    request.end = &end;
+    const process child = start_process(request);
+    if (!is_own_child(child.pid) || is_own_child(::getppid())) ::_exit(1);
+    kills(child);
+    std::string how;
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while ((how = wait_for_end(child, 20s)).empty() && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(1ms);  // without a descriptor it is asked at once
+    ::_exit(how.find("signal 9") != std::string::npos && end.text() == how && !is_own_child(child.pid) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(parent, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) return std::nullopt;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(process, is_killed_and_reaped_by_the_calls_that_the_kernel_allows) {
+  if (!ends_without({SYS_io_uring_setup}, &kill_process)) GTEST_SKIP() << "no filters of system calls here";
+  const auto by_number = [](const process& child) { EXPECT_EQ(kill_child(child.pid), 0); };
+  for (const auto kills : {+by_number, +[](const process& child) { kill_process(child); }}) {
+    EXPECT_EQ(ends_without({SYS_kill}, kills), true);
+    EXPECT_EQ(ends_without({SYS_pidfd_send_signal}, kills), true);
+    EXPECT_EQ(ends_without({SYS_pidfd_open}, kills), true);
+    EXPECT_EQ(ends_without({SYS_waitid}, kills), true);
+    EXPECT_EQ(ends_without({SYS_waitid, SYS_pidfd_open}, kills), true);
+    EXPECT_EQ(ends_without({SYS_wait4}, kills), true);
+    EXPECT_EQ(ends_without({SYS_wait4, SYS_pidfd_open}, kills), true);
+  }
+  const auto in_vain = [](const process& child) {
+    if (kill_child(child.pid) != EPERM) ::_exit(1);
+    kill_process(child);
+    if (!wait_for_end(child, 1ms).empty()) ::_exit(1);
+    ::_exit(0);
+  };
+  EXPECT_EQ(ends_without({SYS_kill, SYS_pidfd_send_signal}, in_vain), true);
+  EXPECT_EQ(ends_without({SYS_kill, SYS_pidfd_open}, in_vain), true);
 }
 
 TEST(process, has_its_end_recorded_before_it_is_reaped) {

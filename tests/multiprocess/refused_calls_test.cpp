@@ -1,6 +1,6 @@
 // Kernels, and filters in front of them, that refuse system calls: a job does without, or says at its start which one
 // it needs. Nothing hangs.
-// timeout: 300
+// timeout: 600
 #include "forbidden_calls.hpp"
 #include "sanitizer_notes.hpp"
 
@@ -8,10 +8,19 @@
 #include <sys/mount.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <deque>
 #include <filesystem>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <thread>
 
+#include <ham/offload/group.hpp>
+
+#include "base/unique_fd.hpp"
 #include "support.hpp"
 
 using namespace ham;
@@ -48,45 +57,133 @@ int a_job() {
   return offload::sync(1, fn<&echo>, 5) == 5 ? 7 : 6;
 }
 
-const scenario scenarios[] = {{"a_job", a_job}};
+void hang() {
+  for (;;) std::this_thread::sleep_for(1s);
+}
+int until_stopped() {
+  const auto stop = this_call::stop_token();
+  while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+  return 4;
+}
+void say_something() { std::puts("something"); }
+
+void expect(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(std::string("it is not so: ") + what);
+}
+template <class Call>
+bool is_lost(Call call) {
+  try {
+    call();
+    return false;
+  } catch (const node_failure&) {
+    return true;
+  }
+}
+
+/// Nodes that die, are killed, hang, are stopped, and are called together. 7: nothing was missing. What is missing ends
+/// it with an error, which it prints.
+int a_supervised_job() {
+  try {
+    std::atomic<int> lines{0};
+    offload::on_output(2, [&lines](node_t, offload::output_stream, std::string_view text) {
+      if (text == "something") ++lines;
+    });
+    offload::sync(2, fn<&say_something>);
+    offload::on_output(2, {});
+    expect(lines == 1, "output comes");
+
+    offload::supervise(1, {.max_restarts = 100});
+    offload::supervise(2, {.max_restarts = 100, .hang_after = 2s});
+    const auto hanging = static_cast<std::int64_t>(offload::get_node_descriptor(2).pid());
+    auto hangs = offload::async(2, fn<&hang>);
+    expect(is_lost([] { offload::sync(1, fn<&die>); }), "a death is noticed");
+    expect(offload::sync(1, fn<&echo>, 3) == 3, "a node that has died is started again");
+
+    auto stopped = offload::async(offload::stoppable(1), fn<&until_stopped>);
+    expect(stopped.request_stop(offload::when_stopped::after_answer), "a call is stopped");
+    try {
+      expect(stopped.get() == 4, "its function is told");
+    } catch (const operation_cancelled&) {  // it had not begun
+    }
+    expect(is_lost([&] { hangs.get(); }), "a node that hangs is ended");
+    expect(offload::sync_all(offload::group({1, 2}), fn<&echo>, 5) == std::vector<int>(2, 5), "groups are called");
+    expect(eventually([&] { return !base::process_is_there(hanging); }), "the process that hung has gone");
+
+    auto killed = offload::async(1, fn<&hang>);
+    try {
+      expect(offload::kill_call(killed), "a call is killed");
+    } catch (...) {
+      killed.detach();  // its end would be waited for
+      throw;
+    }
+    expect(is_lost([&] { killed.get(); }), "a call that was killed fails");
+    expect(offload::sync(1, fn<&echo>, 4) == 4, "a node that was killed is started again");
+    return 7;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "the job: %s\n", problem.what());
+    return 8;
+  }
+}
+
+const scenario scenarios[] = {{"a_job", a_job}, {"a_supervised_job", a_supervised_job}};
 
 struct outcome {
   int status = -1;  ///< exit status; -1: killed
   std::string said;
 };
 
-/// The job in a process that `prepare` has changed before exec; false: it could not.
-template <class Prepare>
-outcome job_after(Prepare prepare) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+/// A job in a process that `prepare` has changed before exec; false: it could not.
+class prepared_job {
+ public:
+  template <class Prepare>
+  prepared_job(const char* what, const char* nodes, Prepare prepare) {
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+    int said[2];
+    if (::pipe2(said, O_CLOEXEC) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::setenv("HAM_TEST_SCENARIO", what, 1);
+      ::setenv("HAM_NODES", nodes, 1);
+      ::setenv("HAM_START_TIMEOUT", "100", 1);  // more than this test waits
+      ::dup2(said[1], STDERR_FILENO);
+      ::alarm(60);  // stays across exec
+      if (!prepare()) ::_exit(125);
+      ::execl(program.c_str(), "app", nullptr);
+      ::_exit(126);
+    }
+    ::close(said[1]);
+    said_ = base::unique_fd(said[0]);
+  }
+  outcome end() {
+    outcome result;
+    std::array<char, 4096> text{};
+    for (ssize_t got = 0; (got = ::read(said_.get(), text.data(), text.size())) > 0;) {
+      result.said.append(text.data(), static_cast<std::size_t>(got));
+    }
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+    return result;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  base::unique_fd said_;
+};
+
+/// What `act` has started, and what that has started, ends.
+template <class Act>
+auto leaving_nothing(Act act) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what is left behind becomes a child of this process
   const std::set<pid_t> own = children();
-  int said[2];
-  if (::pipe(said) != 0) return {};
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::setenv("HAM_TEST_SCENARIO", "a_job", 1);
-    ::setenv("HAM_START_TIMEOUT", "100", 1);  // more than this test waits
-    ::dup2(said[1], STDERR_FILENO);
-    ::close(said[0]);
-    ::close(said[1]);
-    ::alarm(60);  // stays across exec
-    if (!prepare()) ::_exit(125);
-    ::execl(program.c_str(), "app", nullptr);
-    ::_exit(126);
-  }
-  ::close(said[1]);
-  outcome result;
-  std::array<char, 4096> text{};
-  for (ssize_t got = 0; (got = ::read(said[0], text.data(), text.size())) > 0;) {
-    result.said.append(text.data(), static_cast<std::size_t>(got));
-  }
-  ::close(said[0]);
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
-  EXPECT_TRUE(eventually([&] { return children() == own; })) << "processes are left: " << result.said;
+  auto result = act();
+  EXPECT_TRUE(eventually([&] { return children() == own; })) << "processes are left";
   return result;
+}
+
+template <class Prepare>
+outcome job_after(Prepare prepare) {
+  return leaving_nothing([&] { return prepared_job("a_job", "shm:1", prepare).end(); });
 }
 
 /// Without the line about a target that the job has lost on purpose.
@@ -104,35 +201,51 @@ outcome job_without(std::initializer_list<long> calls, int error) {
   return job_after([&] { return std::ranges::all_of(calls, [&](long call) { return forbid(call, error); }); });
 }
 
+struct named_call {
+  const char* name;
+  long number;
+};
+constexpr named_call not_needed[] = {{"membarrier", SYS_membarrier},
+                                     {"pidfd_open", SYS_pidfd_open},
+                                     {"pidfd_send_signal", SYS_pidfd_send_signal},
+                                     {"process_vm_readv", SYS_process_vm_readv},
+                                     {"process_vm_writev", SYS_process_vm_writev},
+                                     {"futex_waitv", SYS_futex_waitv},
+                                     {"epoll_pwait2", SYS_epoll_pwait2},
+                                     {"userfaultfd", SYS_userfaultfd},
+                                     {"io_uring_setup", SYS_io_uring_setup},
+                                     {"sched_setaffinity", SYS_sched_setaffinity},
+                                     {"sched_setattr", SYS_sched_setattr},
+                                     {"flock", SYS_flock},
+                                     {"set_robust_list", SYS_set_robust_list},
+                                     {"kill", SYS_kill},
+                                     {"madvise", SYS_madvise},
+                                     {"fallocate", SYS_fallocate},
+#ifndef HAM_TEST_SANITIZED  // AddressSanitizer itself needs it
+                                     {"prlimit64", SYS_prlimit64},
+#endif
+                                     {"wait4", SYS_wait4},
+                                     {"waitid", SYS_waitid}};
+constexpr named_call needed[] = {{"memfd_create", SYS_memfd_create},
+                                 {"ftruncate", SYS_ftruncate},
+                                 {"epoll_create1", SYS_epoll_create1},
+                                 {"eventfd2", SYS_eventfd2},
+#ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read
+                                 {"pipe2", SYS_pipe2},
+#endif
+                                 {"socketpair", SYS_socketpair},
+                                 {"setsockopt", SYS_setsockopt},
+                                 {"getrandom", SYS_getrandom},
+                                 {"sendmsg", SYS_sendmsg},
+                                 {"recvmsg", SYS_recvmsg}};
+
 constexpr int errors[] = {EPERM, ENOSYS};
 
 }  // namespace
 
 TEST(refused_calls, that_a_job_does_without) {
-  const struct {
-    const char* name;
-    long number;
-  } calls[] = {{"membarrier", SYS_membarrier},
-               {"pidfd_open", SYS_pidfd_open},
-               {"pidfd_send_signal", SYS_pidfd_send_signal},
-               {"process_vm_readv", SYS_process_vm_readv},
-               {"process_vm_writev", SYS_process_vm_writev},
-               {"futex_waitv", SYS_futex_waitv},
-               {"epoll_pwait2", SYS_epoll_pwait2},
-               {"userfaultfd", SYS_userfaultfd},
-               {"io_uring_setup", SYS_io_uring_setup},
-               {"sched_setaffinity", SYS_sched_setaffinity},
-               {"sched_setattr", SYS_sched_setattr},
-               {"flock", SYS_flock},
-               {"set_robust_list", SYS_set_robust_list},
-               {"kill", SYS_kill},
-               {"madvise", SYS_madvise},
-               {"fallocate", SYS_fallocate},
-               {"prlimit64", SYS_prlimit64},
-               {"waitid", SYS_waitid}};
   for (const int error : errors) {
-    for (const auto& one : calls) {
-      if (one.number == SYS_prlimit64 && sanitized()) continue;  // AddressSanitizer itself needs it
+    for (const named_call& one : not_needed) {
       const outcome job = job_without({one.number}, error);
       EXPECT_EQ(job.status, 7) << one.name << ": " << job.said;
       EXPECT_EQ(without_loss(without_sanitizer_notes(job.said)), "") << one.name;
@@ -143,23 +256,8 @@ TEST(refused_calls, that_a_job_does_without) {
 }
 
 TEST(refused_calls, that_a_job_needs_are_named) {
-  const struct {
-    const char* name;
-    long number;
-  } calls[] = {{"memfd_create", SYS_memfd_create},
-               {"ftruncate", SYS_ftruncate},
-               {"epoll_create1", SYS_epoll_create1},
-               {"eventfd2", SYS_eventfd2},
-#ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read
-               {"pipe2", SYS_pipe2},
-#endif
-               {"socketpair", SYS_socketpair},
-               {"setsockopt", SYS_setsockopt},
-               {"getrandom", SYS_getrandom},
-               {"sendmsg", SYS_sendmsg},
-               {"recvmsg", SYS_recvmsg}};
   for (const int error : errors) {
-    for (const auto& one : calls) {
+    for (const named_call& one : needed) {
       const outcome job = job_without({one.number}, error);
       EXPECT_EQ(job.status, 2) << one.name << ": as of every start that fails";
       EXPECT_NE(job.said.find("allow the system call " + std::string(one.name)), std::string::npos) << job.said;
@@ -173,6 +271,70 @@ TEST(refused_calls, that_a_job_needs_are_named) {
   EXPECT_EQ(no_threads.status, 2);
   EXPECT_NE(no_threads.said.find("cannot start a thread"), std::string::npos) << no_threads.said;
 #endif
+}
+
+/// What the kernel refuses at a time.
+struct refused {
+  std::string names;
+  std::vector<long> numbers;
+};
+
+/// Jobs that mostly wait: some at a time.
+std::vector<outcome> supervised_jobs_without(const std::vector<refused>& each, int error) {
+  constexpr std::size_t at_a_time = 4;
+  return leaving_nothing([&] {
+    std::vector<outcome> all;
+    std::deque<prepared_job> jobs;
+    for (const refused& one : each) {
+      jobs.emplace_back("a_supervised_job", "shm:2", [&] {
+        return std::ranges::all_of(one.numbers, [&](long call) { return forbid(call, error); });
+      });
+      if (jobs.size() < at_a_time) continue;
+      all.push_back(jobs.front().end());
+      jobs.pop_front();
+    }
+    for (prepared_job& one : jobs) all.push_back(one.end());
+    return all;
+  });
+}
+
+TEST(refused_calls, that_a_supervised_job_does_without) {
+  std::vector<refused> calls{{"waitid, pidfd_open", {SYS_waitid, SYS_pidfd_open}},
+                             {"wait4, pidfd_open", {SYS_wait4, SYS_pidfd_open}},
+                             {"kill, waitid", {SYS_kill, SYS_waitid}}};
+  for (const named_call& one : not_needed) calls.push_back({one.name, {one.number}});
+  for (const int error : errors) {
+    const std::vector<outcome> jobs = supervised_jobs_without(calls, error);
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      EXPECT_EQ(jobs[i].status, 7) << calls[i].names << ": " << jobs[i].said;
+  }
+}
+
+TEST(refused_calls, that_a_supervised_job_needs_are_named) {
+  std::vector<refused> calls;
+  for (const named_call& one : needed) calls.push_back({one.name, {one.number}});
+  for (const int error : errors) {
+    const std::vector<outcome> jobs = supervised_jobs_without(calls, error);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      EXPECT_EQ(jobs[i].status, 2) << calls[i].names << ": " << jobs[i].said;
+      EXPECT_NE(jobs[i].said.find("allow the system call " + calls[i].names), std::string::npos) << jobs[i].said;
+    }
+  }
+}
+
+/// A node that hangs is replaced all the same, and its process ends by itself; kill_call says what is missing.
+TEST(refused_calls, without_which_no_process_can_be_killed_are_named) {
+  const std::vector<refused> calls{{"kill, pidfd_send_signal", {SYS_kill, SYS_pidfd_send_signal}},
+                                   {"kill, pidfd_open", {SYS_kill, SYS_pidfd_open}},
+                                   {"kill, waitid, pidfd_open", {SYS_kill, SYS_waitid, SYS_pidfd_open}}};
+  for (const int error : errors) {
+    const std::vector<outcome> jobs = supervised_jobs_without(calls, error);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      EXPECT_EQ(jobs[i].status, 8) << calls[i].names << ": " << jobs[i].said;
+      EXPECT_NE(jobs[i].said.find("cannot be killed"), std::string::npos) << calls[i].names << ": " << jobs[i].said;
+      EXPECT_NE(jobs[i].said.find("allow the system call kill"), std::string::npos) << jobs[i].said;
+    }
+  }
 }
 
 TEST(refused_calls, nor_is_there_a_job_without_proc) {

@@ -185,9 +185,10 @@ void target_supervisor::look_after_processes() {
     if (news.what == process_supervisor::event::kind::ended) {
       one->ended = true;
       report_end(*one, news.how);
-    } else if (!one->leaving && !one->has_joined) {
-      report_end(*one, too_slow(start_limit_ns_));
+      continue;
     }
+    if (!one->leaving && !one->has_joined) report_end(*one, too_slow(start_limit_ns_));
+    one->control.reset();  // where the kernel refuses to kill it, it ends by itself when it sees that
   }
 }
 

@@ -182,11 +182,20 @@ void host_transport::look_after_processes() {
   for (const process_supervisor::event& news : supervisor_.turn()) {
     started_target* const one = targets_.find(static_cast<node_t>(news.who));
     if (one == nullptr || one->has_ended()) continue;
-    if (news.what == process_supervisor::event::kind::ended)
+    if (news.what == process_supervisor::event::kind::ended) {
       on_ended(*one, news.how);
-    else if (!one->leaving)
-      lose(*one, too_slow(start_limit_ns_));
+      continue;
+    }
+    if (!one->leaving) lose(*one, too_slow(start_limit_ns_));
+    hang_up_on(*one);
   }
+}
+
+/// Where the kernel refuses to kill a process, it ends by itself when it sees that.
+void host_transport::hang_up_on(started_target& one) {
+  if (!one.listens()) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.control(), nullptr);
+  one.hang_up();
 }
 
 void host_transport::read_control(started_target& from) {
@@ -309,7 +318,7 @@ void host_transport::on_ended(started_target& one, const std::string& end) {
   const std::string how = with_killer(one.node, end);
   one.how_ended = how;
   hung_up_.erase(one.node);
-  if (!one.has_joined() && !one.has_hung_up()) read_control(one);  // it may have said why
+  if (!one.has_joined() && !one.has_hung_up() && one.listens()) read_control(one);  // it may have said why
   if (one.has_ended()) return;
   lose(one, how);
   release(one);

@@ -66,6 +66,7 @@ class host_transport final : public ring_transport, private wake_listener {
   void on_ended(started_target& one, const std::string& end);
   void release(started_target& one);
   void hang_up(started_target& one);
+  void hang_up_on(started_target& one);
   void report_hang_ups();
   void lose(const started_target& one, const std::string& how);
   void expel(started_target& one);
