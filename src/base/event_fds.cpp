@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/clock.hpp"
 #include "base/refused_call.hpp"
@@ -19,7 +20,18 @@ unique_fd make_epoll() {
     throw config_error("cannot make an epoll descriptor" +
                        refused_call("epoll_create1", "raise the limit of open files (ulimit -n)"));
   }
+  expect_epoll_calls(made);
   return made;
+}
+
+void expect_epoll_calls(const unique_fd& epoll) {
+  const auto expect_allowed = [](const char* call, int result) {
+    if (result < 0 && (errno == EPERM || errno == ENOSYS))
+      throw config_error("cannot wait for descriptors" + refused_call(call, {}));
+  };
+  epoll_event event{};
+  expect_allowed("epoll_ctl", ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, -1, nullptr));
+  expect_allowed("epoll_wait", ::epoll_wait(epoll.get(), &event, 1, 0));
 }
 
 unique_fd make_event() {

@@ -10,6 +10,8 @@ namespace ham::inline v1::base {
 /// Both throw ham::config_error.
 [[nodiscard]] base::unique_fd make_epoll();
 [[nodiscard]] base::unique_fd make_event();
+/// Throws ham::config_error if a filter of system calls lets nobody use it.
+void expect_epoll_calls(const unique_fd& epoll);
 
 /// Makes `event` readable, and unreadable again.
 void signal_event(int event) noexcept;

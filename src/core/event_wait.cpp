@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
@@ -25,6 +26,7 @@ event_wait::event_wait() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   }
   wake_out_.reset(ends[0]);
   wake_in_.reset(ends[1]);
+  base::expect_epoll_calls(epoll_);
   watch(wake_out_.get());
 }
 

@@ -23,6 +23,7 @@
 #include "base/event_fds.hpp"
 #include "base/log.hpp"
 #include "base/own_program.hpp"
+#include "base/refused_call.hpp"
 #include "base/unique_fd.hpp"
 #include "compose/transports.hpp"
 #include "job/key_file.hpp"
@@ -141,12 +142,13 @@ class job_processes {
   /// True in the child, when its job has ended or wants main.
   bool fork_one() {
     int news[2];
-    if (::pipe2(news, O_CLOEXEC) != 0) return give_up_for_a_while("cannot make a pipe");
+    if (::pipe2(news, O_CLOEXEC) != 0)
+      return give_up_for_a_while("make a pipe", "pipe2", "raise the limit of open files (ulimit -n)");
     base::unique_fd out(news[0]);
     base::unique_fd in(news[1]);
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
-    if (pid < 0) return give_up_for_a_while("cannot start a process");
+    if (pid < 0) return give_up_for_a_while("start a process", "clone", "raise the limit of processes (ulimit -u)");
     if (pid != 0) {
       supervisor_.adopt(pid, std::make_unique<transport::child_process>(base::process{pid, open_pid(pid)}));
       children_[pid].news = std::move(out);
@@ -168,8 +170,9 @@ class job_processes {
     return base::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   }
 
-  static bool give_up_for_a_while(const char* what) {
-    base::log("job", base::log_level::warning, "%s (%s); trying again in a second", what, std::strerror(errno));
+  static bool give_up_for_a_while(const char* what, const char* call, const char* advice) {
+    base::log("job", base::log_level::warning, "cannot %s for the next job%s; it is tried again every second", what,
+              base::refused_call(call, advice).c_str());
     base::sleep_ns(1'000'000'000);
     return false;
   }

@@ -4,8 +4,15 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
 
 #include "base/clock.hpp"
+#include "forbidden_calls.hpp"
+#include "ham/error.hpp"
 
 namespace ham::inline v1::base {
 namespace {
@@ -24,6 +31,30 @@ TEST(event_fds, an_event_is_readable_until_it_is_drained) {
   EXPECT_TRUE(is_readable(event.get()));
   drain_event(event.get());
   EXPECT_FALSE(is_readable(event.get()));
+}
+
+/// In a process for which the kernel refuses a call: what make_epoll throws; 2: there are no filters here.
+int status_without(long call, const char* name) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!test::forbid(call, ENOSYS)) ::_exit(2);
+    try {
+      static_cast<void>(make_epoll());
+    } catch (const config_error& why) {
+      ::_exit(std::string(why.what()).find("allow the system call " + std::string(name)) != std::string::npos ? 0 : 3);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(event_fds, epoll_that_nobody_may_use_is_an_error) {
+  const int status = status_without(SYS_epoll_ctl, "epoll_ctl");
+  if (status == 2) GTEST_SKIP() << "no filters of system calls here";
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(status_without(SYS_epoll_create1, "epoll_create1"), 0);
 }
 
 TEST(event_fds, epoll_tells_the_tag_of_what_is_watched) {

@@ -229,6 +229,10 @@ constexpr named_call not_needed[] = {{"membarrier", SYS_membarrier},
 constexpr named_call needed[] = {{"memfd_create", SYS_memfd_create},
                                  {"ftruncate", SYS_ftruncate},
                                  {"epoll_create1", SYS_epoll_create1},
+                                 {"epoll_ctl", SYS_epoll_ctl},
+#ifdef SYS_epoll_wait  // not on all machines
+                                 {"epoll_wait", SYS_epoll_wait},
+#endif
                                  {"eventfd2", SYS_eventfd2},
 #ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read
                                  {"pipe2", SYS_pipe2},

@@ -1,7 +1,8 @@
-// Want of descriptors over tcp: on the host, in a program that waits for hosts, and in its acceptor. A job works, or
-// says what is missing and what to do; who waits for hosts serves them again when there are descriptors.
+// Want of everything over tcp: descriptors on the host, in a program that waits for hosts, and in its acceptor;
+// processes and memory of that program; system calls on either side. A job works, or says what is missing and what to
+// do; who waits for hosts serves them again when there are descriptors.
 // link: ham::ham
-// timeout: 300
+// timeout: 600
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "base/unique_fd.hpp"
+#include "forbidden_calls.hpp"
 #include "tcp_server.hpp"
 
 using namespace ham;
@@ -44,6 +46,25 @@ int a_tcp_job() {
   }
 }
 const scenario host("a_tcp_job", a_tcp_job);
+
+// ---- what this process may not have, as its environment says
+
+constexpr const char* cannot_be_limited = "it cannot be limited";
+
+bool limit(decltype(RLIMIT_NOFILE) of, long to) {
+  const rlimit both{static_cast<rlim_t>(to), static_cast<rlim_t>(to)};
+  return ::setrlimit(of, &both) == 0;
+}
+
+/// Root is not counted: the process becomes nobody.
+bool limit_processes(long to) {
+  constexpr uid_t nobody = 65534;
+  if (::geteuid() == 0 && (::setresgid(nobody, nobody, nobody) != 0 || ::setresuid(nobody, nobody, nobody) != 0))
+    return false;
+  return limit(RLIMIT_NPROC, to);
+}
+
+// ---- jobs
 
 const std::string no_key = "HAM_TCP_SECURITY=off";
 
@@ -149,14 +170,136 @@ TEST(want_over_tcp, of_descriptors_in_accept_ends_when_there_are_some) {
   EXPECT_TRUE(alive(target.pid()));
 }
 
+// ---- processes, threads and memory of the program that waits
+
+/// Its own limits are those of the processes of its jobs. Either side says what is missing, if it starts at all.
+void expect_jobs_within(const std::string& variable, const std::vector<const char*>& limits, const char* advice) {
+  bool worked = false;
+  for (const char* const limit : limits) {
+    std::string said;
+    int status = -1;
+    try {
+      server target("", 100, "127.0.0.1:0", {variable + "=" + limit});
+      const outcome job = run_job(target);
+      ::kill(target.pid(), SIGTERM);
+      status = job.status;
+      said = job.said + "; the target: " + target.process().rest();
+    } catch (const ham::error& why) {
+      said = why.what();
+    }
+    if (said.find(cannot_be_limited) != std::string::npos) GTEST_SKIP() << said;
+    EXPECT_TRUE(status == 7 || said.find(advice) != std::string::npos)
+        << variable << "=" << limit << ": " << status << " " << said;
+    worked = status == 7;
+    if (worked) break;
+  }
+  EXPECT_TRUE(worked);
+}
+
+TEST(want_over_tcp, of_processes_and_threads_on_targets) {
+  if (sanitized()) GTEST_SKIP() << "sanitizers have threads of their own";
+  expect_jobs_within("TEST_PROCESSES", {"1", "3", "5", "6", "8", "12", "16", "64"}, "ulimit -u");
+}
+
+TEST(want_over_tcp, of_address_space_on_targets) {
+  if (sanitized()) GTEST_SKIP() << "sanitizers need most of the address space";
+  expect_jobs_within("TEST_MEGABYTES",
+                     {"30", "50", "100", "150", "200", "300", "400", "600", "800", "1200", "1600", "2400"},
+                     "ulimit -v");
+}
+
+// ---- system calls that the kernel refuses
+
+struct named_call {
+  const char* name;
+  long number;
+};
+constexpr named_call calls[] = {{"accept4", SYS_accept4},
+                                {"socket", SYS_socket},
+                                {"bind", SYS_bind},
+                                {"listen", SYS_listen},
+                                {"connect", SYS_connect},
+                                {"epoll_create1", SYS_epoll_create1},
+                                {"epoll_ctl", SYS_epoll_ctl},
+                                {"setsockopt", SYS_setsockopt},
+                                {"getsockopt", SYS_getsockopt},
+                                {"getsockname", SYS_getsockname},
+                                {"getpeername", SYS_getpeername},
+                                {"sendto", SYS_sendto},
+                                {"recvfrom", SYS_recvfrom},
+                                {"sendmsg", SYS_sendmsg},
+                                {"recvmsg", SYS_recvmsg},
+                                {"shutdown", SYS_shutdown},
+                                {"eventfd2", SYS_eventfd2},
+#ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read, and clone
+                                {"pipe2", SYS_pipe2},
+                                {"clone", SYS_clone},
+#endif
+                                {"memfd_create", SYS_memfd_create},
+                                {"getrandom", SYS_getrandom},
+                                {"pidfd_open", SYS_pidfd_open},
+                                {"pidfd_send_signal", SYS_pidfd_send_signal},
+                                {"kill", SYS_kill},
+                                {"wait4", SYS_wait4},
+                                {"waitid", SYS_waitid},
+                                {"epoll_pwait2", SYS_epoll_pwait2}};
+constexpr int errors[] = {EPERM, ENOSYS};
+
+std::string refusing(const named_call& call, int error) {
+  return "TEST_REFUSED=" + std::to_string(call.number) + ":" + std::to_string(error);
+}
+
+void expect_works_or_is_named(const named_call& call, int status, const std::string& said) {
+  EXPECT_TRUE(status == 7 || said.find("allow the system call " + std::string(call.name)) != std::string::npos)
+      << call.name << ": " << status << " " << said;
+}
+
+TEST(want_over_tcp, of_system_calls_on_the_host) {
+  const server target("", 100);
+  for (const int error : errors) {
+    for (const named_call& call : calls) {
+      const outcome job = run_job(target, refusing(call, error));
+      expect_works_or_is_named(call, job.status, job.said);
+    }
+  }
+  const outcome job = run_job(target);
+  EXPECT_EQ(job.status, 7) << "the target goes on: " << job.said;
+}
+
+TEST(want_over_tcp, of_system_calls_on_targets) {
+  for (const int error : errors) {
+    for (const named_call& call : calls) {
+      try {
+        server target("", 100, "127.0.0.1:0", {refusing(call, error)});
+        const outcome job = run_job(target);
+        ::kill(target.pid(), SIGTERM);
+        expect_works_or_is_named(call, job.status, job.said + "; the target: " + target.process().rest());
+      } catch (const ham::error& why) {  // it does not start
+        expect_works_or_is_named(call, -1, why.what());
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const char* const files = std::getenv("TEST_FILES")) {
-    const auto count = static_cast<rlim_t>(std::atoi(files));
-    const rlimit both{count, count};
-    if (::setrlimit(RLIMIT_NOFILE, &both) != 0) return 125;
-    ::alarm(90);  // who hangs is ended
+  const auto number_of = [](const char* variable) {
+    const char* const text = std::getenv(variable);
+    return text == nullptr ? 0L : std::atol(text);
+  };
+  const long files = number_of("TEST_FILES");
+  const long processes = number_of("TEST_PROCESSES");
+  const long megabytes = number_of("TEST_MEGABYTES");
+  const long refused = number_of("TEST_REFUSED");
+  bool can_be = files == 0 || limit(RLIMIT_NOFILE, files);
+  can_be = can_be && (processes == 0 || limit_processes(processes));
+  can_be = can_be && (megabytes == 0 || limit(RLIMIT_AS, megabytes << 20));
+  can_be = can_be && (refused == 0 || forbid(refused, std::atoi(std::strchr(std::getenv("TEST_REFUSED"), ':') + 1)));
+  if (!can_be) {
+    std::puts(cannot_be_limited);
+    return 125;
   }
+  if (files + processes + megabytes + refused != 0) ::alarm(90);  // who hangs is ended
   return run(argc, argv);
 }

@@ -65,11 +65,14 @@ void acceptor::accept_some() {
     if (!socket) {
       const int why = errno;
       const bool no_descriptors = why == EMFILE || why == ENFILE;
-      const bool exhausted = no_descriptors || why == ENOBUFS || why == ENOMEM;
+      const bool refused = why == EPERM || why == ENOSYS;
+      const bool exhausted = no_descriptors || refused || why == ENOBUFS || why == ENOMEM;
       if (exhausted && retry_ns_ == 0) {  // once, until there is what is missing
         base::log("tcp", base::log_level::warning, "cannot accept connections at %s for now (%s)%s",
                   local_address(listening_.get()).text().c_str(), error_text(why).c_str(),
-                  no_descriptors ? "; raise the limit of open files (ulimit -n)" : "");
+                  no_descriptors ? "; raise the limit of open files (ulimit -n)"
+                  : refused      ? "; allow the system call accept4, which a filter forbids (seccomp)"
+                                 : "");
       }
       retry_ns_ = exhausted ? base::now_ns() + pause_ns : 0;
       base::change_watch(epoll_.get(), listening_.get(), exhausted ? 0U : EPOLLIN, nullptr);

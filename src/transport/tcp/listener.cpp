@@ -18,6 +18,11 @@ std::shared_ptr<const tls_context> server_context(const listen_options& options)
   return std::make_shared<tls_context>(tls_role::server, *options.key, invite_identity, options.records);
 }
 
+base::unique_fd listening(const listen_options& options) {
+  expect_accepting_call();
+  return listen_at(parse_address(options.address), !options.key && !options.force_insecure);
+}
+
 }  // namespace
 
 tcp_arrival::tcp_arrival(connection with, const hello& theirs, const listen_options& how)
@@ -47,9 +52,7 @@ std::unique_ptr<network> tcp_arrival::join(base::heap* memory, observer& to) {
 }
 
 tcp_listener::tcp_listener(const listen_options& options)
-    : options_(options),
-      acceptor_(listen_at(parse_address(options.address), !options.key && !options.force_insecure),
-                server_context(options), options.timeout) {}
+    : options_(options), acceptor_(listening(options), server_context(options), options.timeout) {}
 
 std::string tcp_listener::address() const {
   socket_address at = local_address(acceptor_.listening());

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
 namespace ham::inline v1::transport::tcp {
@@ -21,11 +22,36 @@ void set(int socket, int level, int option, int value) noexcept {
   ::setsockopt(socket, level, option, &value, sizeof value);
 }
 
+/// `result`: of a call for no descriptor, which the kernel itself answers with another error.
+void expect_allowed(const char* call, long result) {
+  if (result < 0 && (errno == EPERM || errno == ENOSYS))
+    throw config_error("cannot connect with other nodes" + base::refused_call(call, {}));
+}
+
 }  // namespace
+
+void expect_connecting_calls() {
+  constexpr int none = -1;
+  char byte = 0;
+  msghdr message{};
+  expect_allowed("socket", ::socket(none, SOCK_STREAM, 0));
+  expect_allowed("bind", ::bind(none, nullptr, 0));
+  expect_allowed("listen", ::listen(none, 0));
+  expect_allowed("connect", ::connect(none, nullptr, 0));
+  expect_allowed("getsockname", ::getsockname(none, nullptr, nullptr));
+  expect_allowed("getpeername", ::getpeername(none, nullptr, nullptr));
+  expect_allowed("getsockopt", ::getsockopt(none, SOL_SOCKET, SO_ERROR, nullptr, nullptr));
+  expect_allowed("sendto", ::send(none, &byte, 1, 0));
+  expect_allowed("recvfrom", ::recv(none, &byte, 1, 0));
+  expect_allowed("sendmsg", ::sendmsg(none, &message, 0));
+}
+
+void expect_accepting_call() { expect_allowed("accept4", ::accept4(-1, nullptr, nullptr, 0)); }
 
 std::string error_text(int error) { return std::generic_category().message(error); }
 
 base::unique_fd listen_at(const host_port& where, bool loopback_only) {
+  expect_connecting_calls();
   std::string why;
   bool no_descriptors = false;
   const auto candidates = resolve(where, true, why);

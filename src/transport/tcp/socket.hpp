@@ -11,6 +11,12 @@
 
 namespace ham::inline v1::transport::tcp {
 
+/// Throws ham::config_error, with its name, if a filter forbids a system call that nodes need to connect with each
+/// other.
+void expect_connecting_calls();
+/// The same of accept4: without it nobody can connect here.
+void expect_accepting_call();
+
 /// Listens at the first of `where` that can be had. Throws ham::config_error.
 [[nodiscard]] base::unique_fd listen_at(const host_port& where, bool loopback_only);
 /// Begins to connect, tuned. No descriptor: `why` says why.

@@ -2,7 +2,12 @@
 #include "transport/tcp/socket.hpp"
 
 #include <linux/tcp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <string>
+
+#include "forbidden_calls.hpp"
 #include "transport/tcp/nodes.hpp"
 
 namespace ham::inline v1::transport::tcp::test {
@@ -24,6 +29,40 @@ class sockets : public testing::Test {
   base::unique_fd& here_ = ends_.first;
   base::unique_fd& there_ = ends_.second;
 };
+
+/// In a process for which the kernel refuses a call: whether `begin` names it; 2: there are no filters here.
+int status_without(long call, const char* name, void (*begin)()) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!ham::test::forbid(call)) ::_exit(2);
+    try {
+      begin();
+    } catch (const config_error& why) {
+      ::_exit(std::string(why.what()).find("allow the system call " + std::string(name)) != std::string::npos ? 0 : 3);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(sockets_where_calls_are_refused, are_an_error_that_names_the_call) {
+  const auto listen = [] { static_cast<void>(listen_at({"127.0.0.1", "0"}, true)); };
+  if (status_without(SYS_socket, "socket", listen) == 2) GTEST_SKIP() << "no filters of system calls here";
+  EXPECT_EQ(status_without(SYS_socket, "socket", listen), 0);
+  EXPECT_EQ(status_without(SYS_bind, "bind", listen), 0);
+  EXPECT_EQ(status_without(SYS_listen, "listen", listen), 0);
+  EXPECT_EQ(status_without(SYS_connect, "connect", listen), 0);
+  EXPECT_EQ(status_without(SYS_getsockname, "getsockname", listen), 0);
+  EXPECT_EQ(status_without(SYS_getpeername, "getpeername", listen), 0);
+  EXPECT_EQ(status_without(SYS_getsockopt, "getsockopt", listen), 0);
+  EXPECT_EQ(status_without(SYS_sendto, "sendto", listen), 0);
+  EXPECT_EQ(status_without(SYS_recvfrom, "recvfrom", listen), 0);
+  EXPECT_EQ(status_without(SYS_sendmsg, "sendmsg", listen), 0);
+  EXPECT_EQ(status_without(SYS_accept4, "accept4", [] { expect_accepting_call(); }), 0);
+  EXPECT_EQ(status_without(SYS_accept4, "accept4", listen), 1) << "who only connects does without";
+}
 
 // With Nagle's algorithm the end of a transfer waits 40 ms for an acknowledgement that the receiver holds back.
 TEST_F(sockets, that_connect_send_at_once_and_notice_a_cut_link) {
