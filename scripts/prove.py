@@ -155,14 +155,14 @@ def prove_protocol(name, source, mutant=None):
 
 
 def compare_protocol(name, source, simulation):
-    """Recorded runs are runs of the model, and runs that were changed are not."""
+    """Recorded runs are runs of the model, and runs that were changed are not. `name`: of the recording."""
     folder = BUILD / f"{name}-recorded"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for file in (source, source.with_name("trace.promela"), source.with_name("recorded.h")):
         shutil.copy(file, folder)
     observers = re.search(r"#define OBSERVERS (\d+)", source.read_text(encoding="utf-8")).group(1)
-    must_run(["spin", "-DTRACE", "-a", source.name], cwd=folder)
+    must_run(["spin", "-DTRACE", f"-DRECORDED_{name.upper()}", "-a", source.name], cwd=folder)
     build([CC, "-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DOBSERVERS={observers}", "-DMEMLIM=2048", "-DVECTORSZ=4096"], "pan.c",
           folder / "pan", cwd=folder)
     try:
@@ -187,9 +187,9 @@ def tasks(names, simulation):
     for name, source in protocols.items():
         if wanted(name):
             yield f"{name} (Spin)", lambda objects, name=name, source=source: prove_protocol(name, source)
-            if simulation is not None:
-                yield (f"{name} (Spin), recorded runs",
-                       lambda objects, name=name, source=source: compare_protocol(name, source, simulation))
+            for recording in recorded_runs.recordings_of(name) if simulation is not None else ():
+                yield (f"{name} (Spin), recorded runs of {recording}",
+                       lambda objects, recording=recording, source=source: compare_protocol(recording, source, simulation))
             for mutant in mutants_of(source):
                 yield (f"{name} (Spin), {mutant}",
                        lambda objects, name=name, source=source, mutant=mutant: prove_protocol(name, source, mutant))
@@ -221,8 +221,9 @@ def without_skipped(todo, has_spin, has_simulation):
         return ([one for one in todo if "(Spin)" not in one[0]],
                 [f"prove: skipped: spin is not installed (Debian: spin): {len(protocols)} checks of protocols"])
     if not has_simulation and protocols:
-        models = sum(title.endswith("(Spin)") for title in protocols)
-        return todo, [f"prove: skipped: no --simulation: {models} comparisons of protocols with the library"]
+        compared = sum(len(recorded_runs.recordings_of(title.removesuffix(" (Spin)")))
+                       for title in protocols if title.endswith(" (Spin)"))
+        return todo, [f"prove: skipped: no --simulation: {compared} comparisons of protocols with the library"]
     return todo, []
 
 

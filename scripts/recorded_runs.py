@@ -10,6 +10,7 @@ import re
 import subprocess
 
 RUNS = 40
+RUNS_OF = {"respawn": 120}  # others, where few runs can be spoiled in some way
 ACCEPTED = 7  # status of the verifier (recorded.h)
 CUT_OFF = re.compile(r"max search depth too small|out of memory|reached -DMEMLIM bound|not completed")
 
@@ -139,6 +140,85 @@ def freed_twice(events):
     return (1, 11) in events and doubled(doubled(events, (1, 11)), (2, 11))
 
 
+def sent_to(events):
+    """The lives that the call was sent to."""
+    return [what - 10 for who, what in events if who == 3 and 10 < what < 20]
+
+
+def is_result(events):
+    return (6, ord("v")) in events
+
+
+def repeated_while_pending(events):
+    """It goes to the next life, and runs there, before it is known that the one before has ended."""
+    return len(sent_to(events)) > 1 and swapped(events, (3, sent_to(events)[1]), (3, 10 + sent_to(events)[1]))
+
+
+def repeated_in_one_life(events):
+    ran = first(events, lambda who, what: who == 4 and what < 20)
+    return ran and doubled(doubled(events, (3, ran[1])), ran)
+
+
+def old_result_settles(events):
+    """The answer is that of the life before: it has left there, and arrives when the call is on its way to the next one."""
+    lives = sent_to(events)
+    if not is_result(events) or len(lives) < 2 or (4, 10 + lives[-2]) not in events:
+        return None
+    old, new = lives[-2:]
+    answered = doubled(events, (4, 10 + old))
+    answered[answered.index((4, 10 + old)) + 1] = (4, 20 + old)
+    return changed(without(answered, (4, 20 + new)), (3, 20 + new), (3, 20 + old))
+
+
+def result_repeated(events):
+    """There is a result, and a repetition and a life left."""
+    life = sent_to(events)[-1] + 1 if sent_to(events) else 0
+    if not is_result(events) or (3, life) not in events or len(sent_to(events)) > events_of(events, 6)[0]:
+        return None
+    return [*events, (3, 10 + life), (4, 10 + life), (4, 20 + life), (3, 20 + life)]
+
+
+def repeated_too_often(events):
+    times = events_of(events, 6)[0]
+    return 0 < times < len(sent_to(events)) and changed(events, (6, times), (6, times - 1))
+
+
+def given_up_early(events):
+    """All lives but the last one were tried, which has stayed, and a repetition was left."""
+    times, outcome = events_of(events, 6)
+    tried = sent_to(events) == events_of(events, 5) != []
+    return tried and outcome != ord("v") and times < 2 and changed(events, (6, times), (6, times + 1))
+
+
+def runs_in_an_old_life(events):
+    """The answer is that of the new one."""
+    lives = sent_to(events)
+    return len(lives) > 1 and is_result(events) and changed(events, (4, 10 + lives[-1]), (4, 10 + lives[-2]))
+
+
+def runs_in_a_new_life(events):
+    """It was for the life before, which has not run it."""
+    last = sent_to(events)[-1] if sent_to(events) else 0
+    left_over = (3, last + 1) in events and (4, 10 + last) not in events
+    return left_over and [*events, (4, 11 + last)]
+
+
+def ran_and_said_not_to(events):
+    ran = any(who == 4 and what < 20 for who, what in events)
+    return ran and (6, ord("m")) in events and changed(events, (6, ord("m")), (6, ord("n")))
+
+
+def replaced_and_alive(events):
+    return (5, 1) in events and without(events, (5, 1))
+
+
+def events_of(events, observer):
+    return [what for who, what in events if who == observer]
+
+
+# Of a model that is compared with more than the recording of its name.
+RECORDINGS = {"epochs": ("epochs", "respawn")}
+
 SPOILED = {
     "settling": (settles_twice, runs_without_a_call, answers_before_it_runs, result_after_the_deadline, reply_of_nobody,
                  refused_without_a_stop),
@@ -146,7 +226,13 @@ SPOILED = {
     "greeting": (greets_twice, manifest_before_the_greeting, one_manifest),
     "credit": (acknowledges_twice, never_acknowledges, acknowledges_early),
     "epochs": (sends_to_who_has_gone, freed_while_held, freed_twice),
+    "respawn": (repeated_while_pending, repeated_in_one_life, old_result_settles, result_repeated, repeated_too_often,
+                given_up_early, runs_in_an_old_life, runs_in_a_new_life, ran_and_said_not_to, replaced_and_alive),
 }
+
+
+def recordings_of(model):
+    return RECORDINGS.get(model, (model,))
 
 
 def record(simulation, name, seed):
@@ -190,7 +276,8 @@ def compare(name, folder, simulation):
     """What was compared; raises difference."""
     different = set()
     spoiled = {how.__name__: 0 for how in SPOILED[name]}
-    for seed in range(RUNS):
+    runs = RUNS_OF.get(name, RUNS)
+    for seed in range(runs):
         events = record(simulation, name, seed)
         if tuple(events) in different:
             continue
@@ -208,4 +295,4 @@ def compare(name, folder, simulation):
     never = [how for how, times in spoiled.items() if times == 0]
     if never:
         raise difference(f"no run could be spoiled by {', '.join(never)}")
-    return f"{len(different)} different runs of {RUNS}, {sum(spoiled.values())} spoiled ones rejected"
+    return f"{len(different)} different runs of {runs}, {sum(spoiled.values())} spoiled ones rejected"

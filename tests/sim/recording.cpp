@@ -9,8 +9,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "core/frame_header.hpp"
@@ -442,13 +444,98 @@ void record_epochs(random_source& random) {
   on_delete = nullptr;
 }
 
+// ---- epochs: a call to a supervised node, which is repeated in its next life
+
+namespace one_call {
+
+constexpr node_t last_life = 3;  // LIVES: each is a process with the next number
+
+std::int64_t traced_in_life(std::int64_t takes_ns) {
+  note_event(4, 10 + offload::this_node());
+  if (takes_ns != 0) base::sleep_ns(takes_ns);
+  return takes_ns;
+}
+
+}  // namespace one_call
+
+/// As epochs.pml: 3 the host, 4 the node in all its lives, 5 their ends, 6 how often it may be repeated and the
+/// outcome. Up to two lives are killed, the call may be repeated as often.
+void record_respawn(random_source& random) {
+  using namespace one_call;
+  const auto deaths = static_cast<node_t>(random.once_in(6) ? 0 : 1 + random.below(last_life - 1));
+  const auto times = static_cast<unsigned>(random.below(last_life));
+  // A life is doomed when the call is sent to it, or has settled; or as soon as it is there.
+  struct fate {
+    bool at_call = false;
+    std::uint64_t seams = 0;
+    std::atomic<bool> doomed{false};
+  };
+  std::array<fate, last_life> fates;
+  for (fate& one : fates) {
+    one.at_call = !random.once_in(4);
+    one.seams = random.below(one.at_call ? 24 : 300);
+  }
+  std::atomic<bool> settled{false};
+  const auto doom = [&](node_t life) {
+    fate& its = fates[static_cast<std::size_t>(life - 1)];
+    if (life <= deaths && !its.doomed.exchange(true)) running->kill_after(life, its.seams);  // its process, too
+  };
+  std::set<std::pair<node_t, std::uint32_t>> attempts;  // life, id
+  const auto is_its_reply = [&](node_t from, node_t to, const packet& what) {
+    return to == 0 && two_calls::numbering::is_reply(what) && attempts.contains({from, what.head.call});
+  };
+  observed_world job(
+      conditions_for(random, 512),
+      [&](node_t from, node_t to, packet& what) {
+        const frame_header head = frame_header::decode(what.head);
+        if (from == 0 && head.is_call() && head.id() != detail::no_reply) {
+          attempts.emplace(to, what.head.call);
+          note_event(3, 10 + to);
+          doom(to);
+        } else if (is_its_reply(from, to, what)) {
+          note_event(4, 20 + from);
+        }
+      },
+      [&](node_t from, node_t to, packet& what) {
+        if (is_its_reply(from, to, what)) note_event(3, 20 + from);
+      });
+  std::atomic<node_t> latest{1};
+  job.run_host([&] {
+    runtime here(runtime_options{.nodes = random.once_in(2) ? "sim:1" : "islands:1"});
+    const auto used = here.use();
+    static_cast<void>(offload::get_node_descriptor(1));
+    offload::supervision how;
+    how.on_respawn = [&](const offload::respawned& fresh) {
+      note_event(3, fresh.process);
+      latest.store(fresh.process);
+      if (settled.load() || !fates[static_cast<std::size_t>(fresh.process - 1)].at_call) doom(fresh.process);
+    };
+    offload::supervise(1, std::move(how));
+    if (!fates[0].at_call) doom(1);
+    sleep_some(random, 60'000);
+    note_event(6, static_cast<int>(times));
+    const auto takes = static_cast<std::int64_t>(random.once_in(4) ? 0 : random.below(500'000));
+    try {
+      static_cast<void>(offload::sync(offload::retry(1, times), idempotent(fn<&traced_in_life>), takes));
+      note_event(6, 'v');
+    } catch (const node_failure& lost) {
+      note_event(6, lost.outcome() == call_outcome::not_run ? 'n' : 'm');
+    }
+    settled.store(true);
+    doom(latest.load());
+    await([&] { return latest.load() == deaths + 1; });
+    for (node_t life = 1; life <= deaths; ++life) note_event(5, life);
+  });
+  job.await_targets();
+}
+
 struct scenario {
   std::string_view name;
   void (*run)(random_source& random);
 };
 constexpr std::array scenarios{scenario{"settling", &record_settling}, scenario{"removal", &record_removal},
                                scenario{"greeting", &record_greeting}, scenario{"credit", &record_credit},
-                               scenario{"epochs", &record_epochs}};
+                               scenario{"epochs", &record_epochs},     scenario{"respawn", &record_respawn}};
 
 }  // namespace
 

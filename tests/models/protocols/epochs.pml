@@ -6,22 +6,41 @@
  * life that it met and calls through them; a frame carries the epoch of its connection. What an old life has sent, or was
  * sent, may still arrive when the next one is there.
  *
- * A call that has failed because its life has ended may be sent again, to the life that is there then (offload::retry, for
- * functions that may run more than once). Each attempt is a call of its own.
+ * A call that has failed because its life has ended is sent again, to the life that is there then, at most as often as
+ * its user wishes (offload::retry, for functions that may run more than once). Each attempt is a call of its own; one that
+ * could not be sent, because its life had ended before, counts.
  *
  * It holds: an attempt runs at most once and only in the life that it was meant for; it settles exactly once, and not by
- * the reply to another one; at most one has a result; a record is not freed while it is used.
+ * the reply to another one; at most one has a result; the call is not said not to have run if an attempt has; a record is
+ * not freed while it is used.
+ * Not in it: a connection that breaks while the process goes on; stops and deadlines; a node that is given up.
+ *
+ * It is compared with two recordings (RECORDED_...): of the real table of peers, without calls, and of calls to a
+ * supervised node, of whose records nothing is seen.
  */
-#define OBSERVERS 3
+#define OBSERVERS 7
 #include "trace.promela"
 #define LIVES 3
-#define ATTEMPTS 2
+#define ATTEMPTS 3
 
-/* Who observes what of the real table of peers: the user's thread, the control thread, what is held and freed. */
+/* Who observes what of the table: the user's thread, the control thread, what is held and freed. */
 #define USER 0
 #define CONTROL 1
 #define MEMORY 2
-#define NONE 255
+/* And of the calls: the host (a life is there; 10 + it: a call leaves for it; 20 + it: its answer arrives), the node in all
+ * its lives (10 + the life: a call runs; 20 + it: the answer leaves), which lives end, and how often the call may be repeated
+ * with, at the end, its outcome. */
+#define HOST 3
+#define NODE 4
+#define END 5
+#define OUTCOME 6
+#ifdef RECORDED_RESPAWN
+#define TABLE_EVENT(who, what) skip
+#define CALL_EVENT(who, what) EVENT(who, what)
+#else
+#define TABLE_EVENT(who, what) EVENT(who, what)
+#define CALL_EVENT(who, what) skip
+#endif
 
 mtype = { call, reply };
 
@@ -34,10 +53,12 @@ byte known_dead;         /* the last life that is known to have ended */
 bool unused[LIVES + 1];  /* found so */
 bool freed[LIVES + 1];
 byte holders;
+byte repetitions;            /* at most */
 byte attempt;                /* the one that is under way */
 byte attempt_of[LIVES + 1];  /* the one that was sent to the life */
 byte ran[ATTEMPTS], settled[ATTEMPTS];
 byte results;
+bool may_have_run;   /* says the loss of an attempt */
 bool pending;
 byte meant_for;
 bool over;
@@ -55,10 +76,23 @@ inline take_result(of_life) {
   settle()
 }
 
+/* Its life has ended. It is known not to have run if it was not taken; what was taken may not have begun. */
+inline lose() {
+  if
+  :: ran[attempt] == 0
+#ifdef MUTANT_LAST_LOSS_COUNTS
+     -> may_have_run = false
+#endif
+  :: may_have_run = true
+  fi;
+  settle()
+}
+
 /* The process, in all its lives. */
 proctype node() OBSERVED {
   mtype what;
   byte epoch, target;
+  byte due;   /* the life that owes a reply */
 end:
   do
   :: atomic { line?what(epoch, target) ->
@@ -68,15 +102,14 @@ end:
 #else
        :: epoch == life ->
 #endif
+          CALL_EVENT(NODE, 10 + life);
           assert(target == life);
           ran[attempt_of[target]]++;
           assert(ran[attempt_of[target]] == 1);
-          if
-          :: nfull(back) -> back!reply(life, target)
-          :: full(back)
-          fi
+          due = life
        :: else   /* it does not fit this connection: nothing runs */
        fi }
+  :: atomic { due == life && nfull(back) -> CALL_EVENT(NODE, 20 + life); back!reply(life, target); due = 0 }
   od
 }
 
@@ -90,22 +123,24 @@ end:
 proctype control() OBSERVED {
   do
   :: atomic { life < LIVES && record == life ->
+       CALL_EVENT(END, life);
        life++ }                                 /* dies, and the next life is started */
   :: atomic { record < life ->
        /* The receiving lock and the sending lock of the place are held. */
 #ifndef MUTANT_LOSS_FORGOTTEN
        if
-       :: pending && meant_for == record -> settle()
+       :: pending && meant_for == record -> lose()
        :: else
        fi;
 #endif
        known_dead = record;
        record++;
-       EVENT(CONTROL, record) }
+       TABLE_EVENT(CONTROL, record);
+       CALL_EVENT(HOST, record) }
   :: atomic { known_dead >= 1 && !unused[1] && NOT_HELD -> unused[1] = true }
   :: atomic { known_dead >= 2 && !unused[2] && NOT_HELD -> unused[2] = true }
-  :: atomic { unused[1] && !freed[1] -> EVENT(CONTROL, 11); EVENT(MEMORY, 11); freed[1] = true }
-  :: atomic { unused[2] && !freed[2] -> EVENT(CONTROL, 12); EVENT(MEMORY, 12); freed[2] = true }
+  :: atomic { unused[1] && !freed[1] -> TABLE_EVENT(CONTROL, 11); TABLE_EVENT(MEMORY, 11); freed[1] = true }
+  :: atomic { unused[2] && !freed[2] -> TABLE_EVENT(CONTROL, 12); TABLE_EVENT(MEMORY, 12); freed[2] = true }
   :: over && record == life -> break
   od
 }
@@ -113,6 +148,10 @@ proctype control() OBSERVED {
 proctype user() OBSERVED {
   byte mine, epoch, answer;
   mtype what;
+  atomic {
+    select(repetitions : 0 .. ATTEMPTS - 1);
+    CALL_EVENT(OUTCOME, repetitions)
+  };
   do
   :: true ->
 #ifdef MUTANT_READS_BEFORE_IT_COUNTS
@@ -120,19 +159,20 @@ proctype user() OBSERVED {
      holders++;
 #else
      holders++;          /* peer_hold: counts, then reads */
-     atomic { mine = record; EVENT(USER, 10 + mine); EVENT(MEMORY, 1) };
+     atomic { mine = record; TABLE_EVENT(USER, 10 + mine); TABLE_EVENT(MEMORY, 1) };
 #endif
      assert(!freed[mine]);
      atomic {   /* under the place's sending lock */
        if
        :: record == mine ->
-          EVENT(USER, 20 + mine);
+          TABLE_EVENT(USER, 20 + mine);
+          CALL_EVENT(HOST, 10 + mine);
           pending = true; meant_for = mine; attempt_of[mine] = attempt; line!call(mine, mine)
 #ifdef MUTANT_SENDS_BY_PLACE
        :: record != mine ->
           pending = true; meant_for = mine; attempt_of[mine] = attempt; line!call(record, mine)
 #else
-       :: record != mine -> EVENT(USER, 30 + mine); settle()   /* the node that the handle names is gone */
+       :: record != mine -> TABLE_EVENT(USER, 30 + mine); settle()   /* the node that the handle names is gone */
 #endif
        fi
      };
@@ -141,9 +181,9 @@ proctype user() OBSERVED {
      :: atomic { back?what(epoch, answer) ->
           if
 #ifdef MUTANT_OLD_REPLY_COUNTS
-          :: true -> take_result(answer)
+          :: true -> CALL_EVENT(HOST, 20 + epoch); take_result(answer)
 #else
-          :: epoch == record && pending -> take_result(answer)
+          :: epoch == record && pending -> CALL_EVENT(HOST, 20 + epoch); take_result(answer)
           :: else   /* of a connection that has ended */
 #endif
           fi }
@@ -153,17 +193,20 @@ proctype user() OBSERVED {
 #endif
      od;
      assert(!freed[mine]);
-     atomic { EVENT(MEMORY, 2); holders-- };
+     atomic { TABLE_EVENT(MEMORY, 2); holders-- };
      if
 #ifdef MUTANT_RESULT_REPEATED
-     :: attempt + 1 < ATTEMPTS -> attempt++
+     :: attempt < repetitions -> attempt++
 #else
-     :: results == 0 && attempt + 1 < ATTEMPTS -> attempt++
+     :: results == 0 && attempt < repetitions -> attempt++
 #endif
-     :: break
+     :: else -> break
      fi
   od;
-  over = true
+  atomic {
+    CALL_EVENT(OUTCOME, (results > 0 -> 'v' : (may_have_run -> 'm' : 'n')));
+    over = true
+  }
 }
 
 init {
@@ -171,5 +214,6 @@ init {
   (_nr_pr == 2);
   assert(settled[0] == 1 && settled[attempt] == 1);
   assert(results == 0 || ran[attempt] == 1);
+  assert(results > 0 || may_have_run || (ran[0] == 0 && ran[1] == 0 && ran[2] == 0));
   TRACE_ENDS
 }
