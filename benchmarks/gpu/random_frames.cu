@@ -88,7 +88,7 @@ void send_random(lone_kernel& kernel, std::uint64_t position, std::mt19937_64& r
       function += known;
     else if (size == row.min_size)
       ++size;
-  } else if (function %= wire::leave_function; function < known) {
+  } else if (function %= wire::chain_function; function < known) {
     function = known;
   }
   wire::send_call(kernel.queue(), position, function, size, random() % 2 == 0 ? 0 : random());

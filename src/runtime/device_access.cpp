@@ -10,6 +10,7 @@
 #include "ham/device/place.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/device_calls.hpp"
+#include "runtime/device_chain.hpp"
 #include "runtime/device_polling.hpp"
 
 namespace ham::inline v1::detail {
@@ -35,12 +36,25 @@ device_calls::poll_scope::~poll_scope() {
 void device_calls::submit(incoming_call& call, const device_request& what, std::uint32_t context) {
   const auto one = std::make_shared<device_execution>(call, what, context);
   if (!has(*what.function)) throw_no_version(*one);
+  submit(one, &what);
+}
+
+void device_calls::submit(incoming_call& first, device_chain&& chain, std::uint32_t context) {
+  const auto one = std::make_shared<device_execution>(first, std::move(chain), context);
+  if (!one->all_of([this](const auto& function) { return has(function); })) throw_no_version(*one);
+  submit(one, nullptr);
+}
+
+/// Without `what` it has its arguments.
+void device_calls::submit(const shared_request& one, const device_request* what) {
   bool sleeps = false;
   {
     std::lock_guard guard(mutex_);
-    if (!may_begin(*one) || !post(one, nullptr, &what)) {
-      one->arguments.resize(what.size);
-      what.write(one->arguments.data(), what.arguments);
+    if (!may_begin(*one) || !post(one, what == nullptr ? one->arguments.data() : nullptr, what)) {
+      if (what != nullptr) {
+        one->arguments.resize(what->size);
+        what->write(one->arguments.data(), what->arguments);
+      }
       waiting_.push_back(one);
       ++waiting_in(*one);
       has_waiting_.store(true, std::memory_order_relaxed);
@@ -101,16 +115,36 @@ void pass_after_calls_on_device(const engine& at, const std::shared_ptr<device_f
   fence->one_has_ended();
 }
 
-void run_on_device(incoming_call& call, const device_request& what) { run_on_device(call, what, contexts::of_call()); }
+void run_on_device(incoming_call& call, const device_request& what) {
+  if (device_chain* const chain = device_chain::adding(call)) {
+    chain->take(call, what);
+    return;
+  }
+  device_chain::note_handed_over(call.sink);
+  run_on_device(call, what, contexts::of_call());
+}
 
-void run_on_device(incoming_call& call, const device_request& what, std::uint32_t context) {
+namespace {
+
+template <class Submit>
+void submit_to_device_of(const incoming_call& call, Submit submit) {
   const std::lock_guard guard(device_calls::end_mutex());  // threads of contexts may outlive the device
   device_calls* const to = device_calls::of(call.at);
   if (to != nullptr) {
-    to->submit(call, what, context);
+    submit(*to);
   } else if (call.sink != nullptr || call.from == &call.at->own) {  // somebody here waits for it
     throw call_error("the device of this node has ended with its job");
   }  // else the caller sees the end of the node, like those whose calls the device has
+}
+
+}  // namespace
+
+void run_on_device(incoming_call& call, const device_request& what, std::uint32_t context) {
+  submit_to_device_of(call, [&](device_calls& to) { to.submit(call, what, context); });
+}
+
+void run_on_device(incoming_call& first, device_chain&& chain) {
+  submit_to_device_of(first, [&](device_calls& to) { to.submit(first, std::move(chain), contexts::of_call()); });
 }
 
 bool poll_device(const engine& at) {

@@ -84,7 +84,7 @@ bool device_calls::may_begin(const device_execution& one) noexcept {
 }
 
 bool device_calls::has_room(const device_execution& one) noexcept {
-  if (one.function().number() >= uploaded_) return false;
+  if (!one.is_among(uploaded_)) return false;
   if (one.of_grid()) return std::ranges::none_of(queues_, &queue::full);
   return !queue_of(one).full();
 }
@@ -126,7 +126,7 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
     wire::call_queue& memory = driver_->queues()[i];
     if (one->staged == 0) write(wire::call_room(memory, to.sent));
     to.calls[to.sent % wire::queue_slots] = one;
-    wire::send_call(memory, to.sent++, one->function().number(), static_cast<std::uint32_t>(one->size()), one->staged);
+    wire::send_call(memory, to.sent++, one->number(), static_cast<std::uint32_t>(one->size()), one->staged);
   }
   ++in_queues_;
   calls_on_devices.fetch_add(1, std::memory_order_relaxed);
@@ -187,7 +187,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       was_busy_ = true;
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
-      if (one->has_run()) at_.counters.count_device_call();
+      for (std::size_t calls = one->executed_calls(); calls != 0; --calls) at_.counters.count_device_call();
       one->answer();
       one.reset();
       lock.lock();
@@ -298,10 +298,16 @@ std::vector<std::pair<device_calls::shared_request, bool>> device_calls::take_un
 /// to the node that answers first.
 void device_calls::end_process(std::unique_lock<std::mutex>& lock,
                                const transport::device_driver::failure_report& why) {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    queue& in = queues_[i];
+    if (const shared_request& one = in.calls[in.consumed() % wire::queue_slots];
+        in.consumed() != in.sent && one != nullptr)
+      one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(in.consumed())));
+  }
   const std::vector<std::pair<shared_request, bool>> all = take_unanswered();
   std::vector<std::string> suspects;
   for (const auto& [one, in_queue] : all) {
-    if (in_queue && std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
+    if (in_queue && std::ranges::count(why.functions, one->function_number()) != 0) suspects.push_back(one->name());
   }
   const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
   lock.unlock();

@@ -45,6 +45,7 @@ class device_calls {
   }
   /// See run_on_device(). Any thread.
   void submit(incoming_call& call, const device_request& what, std::uint32_t context);
+  void submit(incoming_call& first, device_chain&& chain, std::uint32_t context);
   /// Whether calls of that context wait, or are in a queue of the device. Any thread.
   [[nodiscard]] bool has_calls_of(std::uint32_t context);
   /// The fence waits for the calls without a context that wait, or are in a queue of the device. Any thread. Throws
@@ -92,6 +93,8 @@ class device_calls {
     [[nodiscard]] std::uint64_t consumed() const noexcept { return received.load(std::memory_order_relaxed); }
     [[nodiscard]] bool full() const noexcept { return sent - consumed() == device::detail::queue_slots; }
   };
+
+  void submit(const shared_request& one, const device_request* what);
 
   // All of these with mutex_ held, which those with a `lock` release for a while.
   [[nodiscard]] bool stage(device_execution& one, const std::byte* arguments, const device_request* source);

@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "core/node_loss.hpp"
@@ -14,6 +17,26 @@ namespace ham::inline v1::detail {
 device_execution::device_execution(const incoming_call& from, const device_request& what, std::uint32_t context)
     : held_(from), function_(what.function), answer_(what.answer), size_(what.size), context_(context) {
   result_.reserve(function_->row.result_size);
+}
+
+device_execution::device_execution(const incoming_call& first, device_chain&& chain, std::uint32_t context)
+    : arguments(std::move(chain.program())),
+      held_(first),
+      steps_(std::move(chain.steps())),
+      function_(steps_.front().function),
+      answer_(steps_.back().answer),
+      size_(arguments.size()),
+      context_(context) {
+  result_.reserve(steps_.back().function->row.result_size);
+}
+
+void device_execution::turn_to(std::uint64_t step) noexcept {
+  if (step >= steps_.size()) return;
+  const device_chain::step& one = steps_[static_cast<std::size_t>(step)];
+  function_ = one.function;
+  held_.call().function = one.handler;
+  held_.call().call = one.call;
+  held_.call().sink = one.sink;
 }
 
 std::string device_execution::name() const {
@@ -48,10 +71,33 @@ bool device_execution::add_reply(const device::detail::reply_slot& reply) noexce
   if (status != device::call_status::done) status_ = status;
   const std::size_t size = std::min(device::detail::size_of(reply), result_.capacity());
   if (size != 0) result_.assign(reply.result, reply.result + size);
+  if (!steps_.empty() && status != device::call_status::done) {
+    std::uint64_t step = 0;
+    std::memcpy(&step, reply.result, sizeof step);
+    failed_step_ = static_cast<std::size_t>(std::min<std::uint64_t>(step, steps_.size() - 1));
+  }
   return --replies_missing == 0;
 }
 
+std::size_t device_execution::executed_calls() const noexcept {
+  const std::size_t last = has_run() ? 1 : 0;
+  if (steps_.empty()) return last;
+  return status_ == device::call_status::done ? steps_.size() : failed_step_ + last;
+}
+
+/// Calls of a chain that have ended before the one that is answered.
+void device_execution::note_steps_before(std::size_t last) noexcept {
+  const stoppable_call& call = held_.call();
+  for (const device_chain::step& one : std::span(steps_).first(last))
+    base::observed_execution({call.at->self(), call.from->node, one.handler->key(), one.call}, &call.at->counters);
+}
+
 void device_execution::answer() noexcept {
+  if (!steps_.empty()) {
+    const std::size_t answered = status_ == device::call_status::done ? steps_.size() - 1 : failed_step_;
+    turn_to(answered);
+    note_steps_before(answered);
+  }
   if (!has_run()) {
     cancel();
     return;

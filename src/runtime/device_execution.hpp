@@ -1,6 +1,7 @@
 // One call that a device executes for a node.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "ham/device/offloading.hpp"
 #include "ham/error.hpp"
+#include "runtime/device_chain.hpp"
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v1::detail {
@@ -35,20 +37,37 @@ class device_fence {
   std::atomic<std::uint32_t> left_{1};
 };
 
-/// Kept from its arrival to its answer; one that was not answered is given up.
+/// Kept from its arrival to its answer; one that was not answered is given up. A chain is one.
 class device_execution {
  public:
-  /// Throws ham::call_error if too many calls wait on the node already, std::bad_alloc.
+  /// Throw ham::call_error if too many calls wait on the node already, std::bad_alloc.
   device_execution(const incoming_call& from, const device_request& what, std::uint32_t context);
+  device_execution(const incoming_call& first, device_chain&& chain, std::uint32_t context);
   device_execution(const device_execution&) = delete;
   device_execution& operator=(const device_execution&) = delete;
 
-  [[nodiscard]] const device::detail::function_entry& function() const noexcept { return *function_; }
+  /// What it is for the device.
+  [[nodiscard]] std::uint32_t number() const noexcept {
+    return steps_.empty() ? function_->number() : device::detail::chain_function;
+  }
+  /// Whether that holds for all of its functions.
+  template <class Predicate>
+  [[nodiscard]] bool all_of(Predicate holds) const {
+    if (steps_.empty()) return holds(*function_);
+    return std::ranges::all_of(steps_, [&](const device_chain::step& one) { return holds(*one.function); });
+  }
+  /// Whether the device knows them, which knows so many.
+  [[nodiscard]] bool is_among(std::uint32_t known) const {
+    return all_of([known](const auto& one) { return one.number() < known; });
+  }
   [[nodiscard]] bool of_grid() const noexcept { return function_->row.runs_on == device::scope::grid; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Calls of one context go to one queue.
   [[nodiscard]] std::uint32_t context() const noexcept { return context_; }
-  /// The name of the function, for people.
+  /// The call of a chain that what is answered is about; the first one until then.
+  void turn_to(std::uint64_t step) noexcept;
+  /// The number and the name of the function, for people; of a chain that of the call that it was turned to.
+  [[nodiscard]] std::uint32_t function_number() const noexcept { return function_->number(); }
   [[nodiscard]] std::string name() const;
   /// Whether the caller wants it to stop. No lock of the engine is held.
   [[nodiscard]] bool stop_requested() const noexcept {
@@ -60,6 +79,8 @@ class device_execution {
   [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply) noexcept;
   /// Whether the device has executed it, once all blocks have replied: not if it was cancelled before it began.
   [[nodiscard]] bool has_run() const noexcept { return status_ != device::call_status::stopped; }
+  /// How many calls the device has executed: of a chain those before the one that was not.
+  [[nodiscard]] std::size_t executed_calls() const noexcept;
   /// Answers that it was stopped before it began, or that its deadline passed.
   void cancel() noexcept;
   /// Answers the caller with the result, or with what the device has said against the call.
@@ -84,7 +105,11 @@ class device_execution {
   void fail_with(Thrower thrower) noexcept;
   void end_fences() const noexcept;
 
+  void note_steps_before(std::size_t last) noexcept;
+
   held_call held_;
+  const std::vector<device_chain::step> steps_;  // of a chain
+  std::size_t failed_step_ = 0;
   const device::detail::function_entry* function_;
   void (*answer_)(incoming_call& call, const std::byte* result);
   const std::size_t size_;

@@ -85,7 +85,7 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   if (leaving_) return;
   is_settled_ = true;
   if (std::ranges::any_of(queues_, &queue::full)) return;
-  const bool unknown = !waiting_.empty() && waiting_.front()->function().number() >= uploaded_;
+  const bool unknown = !waiting_.empty() && !waiting_.front()->is_among(uploaded_);
   const bool idle = !has_calls && (wants_absence() || base::now_ns() - busy_ns_ > limits_.linger_ns);
   if (!unknown && !idle && !stop_) return;
   is_settled_ = false;

@@ -40,10 +40,11 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
       if (limits_.watchdog_ns == 0 || position != queues_[i].consumed() || !is_first(*one)) continue;
       if (one->stopping_ns == 0) one->stopping_ns = now;
       if (now - one->stopping_ns > limits_.watchdog_ns) {
+        one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(position)));
         const std::int64_t waited_ms = (now - one->stopping_ns) / 1'000'000;
         end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
                                " ms after it was asked to stop; have it ask ham::device::stop_requested()",
-                           {one->function().number()}});
+                           {one->function_number()}});
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "core/peer.hpp"
 #include "core/thread_state.hpp"
+#include "runtime/device_chain.hpp"
 
 namespace ham::inline v1::detail {
 namespace {
@@ -28,7 +29,7 @@ void graph_part::frame::give_up() noexcept {
   }
 }
 
-void graph_part::frame::execute(stage_run& stage, const incoming_call& plain) {
+void graph_part::frame::execute(stage_run& stage, const incoming_call& plain, device_chain* chain) {
   auto made =
       std::make_shared<call_stop>(*this, call_stop::origin{&part.at_, &part.at_.own, part.at_.graphs.number_of_stage()},
                                   terms.deadline_ns, nullptr, 0);
@@ -49,7 +50,10 @@ void graph_part::frame::execute(stage_run& stage, const incoming_call& plain) {
   if (stopped.load(std::memory_order_relaxed)) stop->request();
   const stop_scope scope(stop);
   try {
-    call.function->handler(&call);
+    if (chain != nullptr)
+      run_on_device(call, std::move(*chain));
+    else
+      call.function->handler(&call);
   } catch (...) {
     call_failed(call);
   }

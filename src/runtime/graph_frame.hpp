@@ -49,6 +49,12 @@ class graph_part::stage_run final : public result_sink, public continuation {
   [[nodiscard]] bool ended_meanwhile() noexcept {
     return now_.exchange(phase::left, std::memory_order_acq_rel) != phase::begun;
   }
+  /// The calling thread begins it, and has this identity.
+  void begin_on(const void* thread) noexcept {
+    now_.store(phase::begun, std::memory_order_relaxed);
+    failed = false;
+    beginner = thread;
+  }
   [[nodiscard]] bool has_ended() const noexcept { return now_.load(std::memory_order_acquire) != phase::begun; }
 
   graph_part* part = nullptr;
@@ -61,6 +67,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   bytes* value = nullptr;           // its own, in the frame
   const bytes* argument = nullptr;  // its only one, if that is a value of the frame
   stage_run* only_next = nullptr;   // all that waits for it, if that waits for nothing else
+  stage_run* chain_end = nullptr;   // of a chain that it was begun in, which ends for all; else nullptr
   bool follows_one = false;         // see stages_behind_one()
   bool sends_on = false;            // to other parts; the result of a replay never waits
   const void* beginner = nullptr;   // the thread that has begun it
@@ -101,8 +108,8 @@ struct graph_part::frame final : stopped_node {
 
   /// No further stage begins, and functions that run are told if the terms say so. By a user, who holds no lock.
   void give_up() noexcept;
-  /// Calls the function of a stage, which is told.
-  void execute(stage_run& stage, const incoming_call& plain);
+  /// Calls the function of a stage, which is told; or has the device execute a chain, which ends with the stage.
+  void execute(stage_run& stage, const incoming_call& plain, device_chain* chain = nullptr);
 
   // ---- stopped_node
   void receive_stops(bool all) noexcept override;

@@ -9,6 +9,8 @@
 
 #include "base/observed_execution.hpp"
 #include "ham/offload/supervise.hpp"
+#include "runtime/device_calls.hpp"
+#include "runtime/device_chain.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/graph_frame.hpp"
 #include "runtime/graph_messages.hpp"
@@ -87,9 +89,10 @@ std::byte* graph_part::stage_run::begin(std::size_t size) {
 bool graph_part::stage_run::stop_requested() const noexcept { return in->stopped.load(std::memory_order_relaxed); }
 
 void graph_part::stage_run::fail() noexcept {
-  end_stop();
+  stage_run& last = chain_end != nullptr ? *chain_end : *this;
+  last.end_stop();
   part->report(*in, number, std::current_exception());
-  end(phase::failed);
+  last.end(phase::failed);
 }
 
 void graph_part::stage_run::transferred() noexcept {
@@ -111,6 +114,8 @@ graph_part::graph_part(engine& at, node_t from, plan what, std::shared_ptr<repla
     : at_(at),
       from_(from),
       plan_(std::move(what)),
+      has_device_(device_calls::is_of(&at)),
+      on_device_(std::make_unique<std::atomic<bool>[]>(plan_.stages.size())),
       observer_(std::move(observer)),
       transfers_(std::move(moves)),
       lock_(at.graphs.lock()) {
@@ -310,11 +315,9 @@ graph_part::outcome graph_part::run(frame& in, ready_list& ready) noexcept {
 }
 
 /// Gives what begins at once behind it, without a place among what is ready, which is nothing then.
-graph_part::stage_run* graph_part::run_one(stage_run& stage, ready_list& ready, executions& observed) noexcept {
-  stage.now_.store(stage_run::phase::begun, std::memory_order_relaxed);
-  stage.failed = false;
-  stage.beginner = base::thread_identity();
-  begin(stage, ready, observed);
+graph_part::stage_run* graph_part::run_one(stage_run& first, ready_list& ready, executions& observed) noexcept {
+  first.begin_on(base::thread_identity());
+  stage_run& stage = begin(first, ready, observed);
   if (stage.has_ended()) [[likely]] {
     stage_run* const next = stage.only_next;
     if (next != nullptr && ready.first == nullptr && !stage.failed) [[likely]]
@@ -344,14 +347,19 @@ void graph_part::resume(stage_run& stage) noexcept {
   end(*stage.in, run(*stage.in, ready));
 }
 
-void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed) noexcept {
+/// Gives the stage that ends for it: of a chain the last one.
+graph_part::stage_run& graph_part::begin(stage_run& stage, ready_list& ready, executions& observed) noexcept {
   try {
     switch (static_cast<stage_kind>(stage.what->kind)) {
-      case stage_kind::call: begin_call(stage, observed); return;
+      case stage_kind::call:
+        if (has_device_) [[unlikely]]
+          return begin_on_device(stage, observed);
+        begin_call(stage, observed);
+        return stage;
       case stage_kind::transfer:
         observed.end();
         begin_transfer(stage);
-        return;
+        return stage;
       case stage_kind::entry:
         if (!stage.what->sources.empty()) copy_value(*stage.value, source(*stage.in, stage.number, 0));
         break;
@@ -369,21 +377,14 @@ void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed
   } catch (...) {
     stage.fail();
   }
+  return stage;
 }
 
 void graph_part::begin_call(stage_run& stage, executions& observed) {
   const msg::handler_entry& function = function_of(at_, *stage.what);
   incoming_call call{&at_, &at_.own, gather(stage), stage.what->number, &function};
   call.sink = &stage;
-  const base::observed_execution::call_of what{at_.self(), from_, function.key(), call.call, base::trace_kind::stage};
-  if (observed.last) {
-    std::atomic<bool>& quick = observed.stage->quick;
-    const bool before = quick.load(std::memory_order_relaxed);
-    if (const bool now = observed.last->next(what, before); now != before) quick.store(now, std::memory_order_relaxed);
-  } else {
-    observed.last.emplace(what, &at_.counters);
-  }
-  observed.stage = &stage;
+  observe(stage, call, observed);
   if (stage.in->terms.stoppable) [[unlikely]] {
     stage.in->execute(stage, call);
     return;
@@ -393,6 +394,47 @@ void graph_part::begin_call(stage_run& stage, executions& observed) {
   } catch (...) {
     call_failed(call);
   }
+}
+
+/// On a node with a device, which may execute what follows, too. Which functions run there, the part learns.
+graph_part::stage_run& graph_part::begin_on_device(stage_run& first, executions& observed) {
+  std::atomic<bool>& known = on_device_[first.number];
+  first.chain_end = nullptr;
+  device_chain chain;
+  stage_run* const last = known.load(std::memory_order_relaxed) ? make_chain(first, chain) : nullptr;
+  if (last == nullptr) {
+    device_chain::note_handed_over(nullptr);
+    begin_call(first, observed);
+    known.store(device_chain::was_handed_over(first), std::memory_order_relaxed);
+    return first;
+  }
+  last->begin_on(base::thread_identity());
+  incoming_call call{&at_, &at_.own, {}, first.what->number, chain.steps().front().handler};
+  call.sink = &first;
+  observe(first, call, observed);
+  if (first.in->terms.stoppable) {
+    first.in->execute(*last, call, &chain);
+    return *last;
+  }
+  try {
+    run_on_device(call, std::move(chain));
+  } catch (...) {
+    call_failed(call);
+  }
+  return *last;
+}
+
+void graph_part::observe(stage_run& stage, const incoming_call& call, executions& observed) noexcept {
+  const base::observed_execution::call_of what{at_.self(), from_, call.function->key(), call.call,
+                                               base::trace_kind::stage};
+  if (observed.last) {
+    std::atomic<bool>& quick = observed.stage->quick;
+    const bool before = quick.load(std::memory_order_relaxed);
+    if (const bool now = observed.last->next(what, before); now != before) quick.store(now, std::memory_order_relaxed);
+  } else {
+    observed.last.emplace(what, &at_.counters);
+  }
+  observed.stage = &stage;
 }
 
 /// Stages occupy the thread that executes them, which takes in nothing else.

@@ -17,6 +17,7 @@
 namespace ham::inline v1::detail {
 
 class engine;
+class device_chain;
 
 /// What the caller of a replay has given it.
 struct replay_terms {
@@ -102,8 +103,16 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   [[nodiscard]] outcome run(frame& in, ready_list& ready) noexcept;
   [[nodiscard, gnu::always_inline]] inline stage_run* run_one(stage_run& stage, ready_list& ready,
                                                               executions& observed) noexcept;
-  [[gnu::always_inline]] inline void begin(stage_run& stage, ready_list& ready, executions& observed) noexcept;
+  [[nodiscard, gnu::always_inline]] inline stage_run& begin(stage_run& stage, ready_list& ready,
+                                                            executions& observed) noexcept;
   [[gnu::always_inline]] inline void begin_call(stage_run& stage, executions& observed);
+  [[gnu::always_inline]] inline void observe(stage_run& stage, const incoming_call& call,
+                                             executions& observed) noexcept;
+  [[nodiscard]] stage_run& begin_on_device(stage_run& first, executions& observed);
+  [[nodiscard]] stage_run* make_chain(stage_run& first, device_chain& chain) const;
+  [[nodiscard]] std::vector<stage_run*> find_chain(stage_run& first) const;
+  [[nodiscard]] static std::size_t closed(const std::vector<stage_run*>& chain, std::size_t count) noexcept;
+  [[nodiscard]] bool add_to(device_chain& to, const std::vector<stage_run*>& chain, std::size_t place) const;
   [[nodiscard]] bool was_aborted(const frame& in) noexcept;
   void begin_transfer(stage_run& stage);
   void decide(stage_run& stage, ready_list& ready);
@@ -118,7 +127,9 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   engine& at_;
   const node_t from_;
   const plan plan_;
-  std::vector<bool> follows_one_;  ///< of each stage; see stages_behind_one()
+  std::vector<bool> follows_one_;                   ///< of each stage; see stages_behind_one()
+  const bool has_device_;                           ///< that executes functions of the node
+  std::unique_ptr<std::atomic<bool>[]> on_device_;  ///< of each stage: so did its function, the last time
   const std::shared_ptr<replay_observer> observer_;
   const transfers transfers_;
   base::biased_lock& lock_;  ///< of graph_parts; guards the next, and of each frame what says so

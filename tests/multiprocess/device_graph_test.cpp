@@ -3,6 +3,7 @@
 // timeout: 300
 #include <ham/device.hpp>
 #include <ham/offload/batch.hpp>
+#include <ham/offload/counters.hpp>
 #include <ham/offload/graph.hpp>
 
 #include "support.hpp"
@@ -34,6 +35,11 @@ HAM_DEVICE int failing(int value) {
   return value;
 }
 
+HAM_DEVICE int faulting(int value) {
+  if (value == 5) device::trap("no");
+  return value;
+}
+
 }  // namespace device_graph_test
 
 HAM_DEVICE_FUNCTION(device_graph_test::scaled_by, block)
@@ -42,6 +48,7 @@ HAM_DEVICE_FUNCTION(device_graph_test::newton, thread)
 HAM_DEVICE_FUNCTION(device_graph_test::threads_of_grid, grid)
 HAM_DEVICE_FUNCTION(device_graph_test::next_of, thread)
 HAM_DEVICE_FUNCTION(device_graph_test::failing, thread)
+HAM_DEVICE_FUNCTION(device_graph_test::faulting, thread)
 
 namespace {
 
@@ -99,6 +106,38 @@ TEST(device_graph, names_the_stage_that_fails) {
     EXPECT_NE(std::string(failure.what()).find("risky"), std::string::npos) << failure.what();
   }
   EXPECT_EQ(step(4).get(), 5) << "the graph goes on";
+}
+
+TEST(device_graph, has_calls_that_the_device_executes_one_behind_the_other) {
+  const runtime rt(nodes("cuda-emulated:1/linger=10000000"));
+  const auto calls = [] { return read_counters(::getpid()).at(0).nodes.at(1).device.calls; };
+  offload::graph g;
+  auto last = g.input<int>();
+  for (int i = 0; i < 8; ++i) last = g.call(1, fn<&next_of>, last);
+  auto step = g.compile(last);
+  for (int i = 0; i < 5; ++i) {
+    const auto before = calls();
+    EXPECT_EQ(step(i).get(), i + 8);
+    EXPECT_EQ(calls() - before, 8U) << "each of them counts";
+  }
+}
+
+TEST(device_graph, names_the_stage_whose_function_faults) {
+  const runtime rt(nodes("cuda-emulated:1"));
+  offload::graph g;
+  auto in = g.input<int>();
+  auto before = g.call(1, fn<&faulting>, g.call(1, fn<&next_of>, in)).name("before");
+  auto risky = g.call(1, fn<&faulting>, g.call(1, fn<&next_of>, before)).name("risky");
+  auto step = g.compile(g.call(1, fn<&next_of>, risky));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(step(0).get(), 3);
+  try {
+    static_cast<void>(step(3).get());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::exception& failure) {
+    const std::string text = failure.what();
+    EXPECT_NE(text.find("risky"), std::string::npos) << text;
+    EXPECT_NE(text.find("faulting"), std::string::npos) << text;
+  }
 }
 
 TEST(device_graph, has_many_replays_in_flight) {

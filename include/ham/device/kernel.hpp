@@ -16,7 +16,7 @@ class hardware_link {
   __device__ word_pair read_pair(const std::uint64_t* words) const noexcept { return acquire_pair(words); }
   __device__ std::uint64_t read_word(const std::uint64_t& from) const noexcept { return acquire(from); }
   __device__ void read_block(const std::byte* from, std::byte* to, std::size_t size) const noexcept {
-    constexpr std::size_t at_once = 8;
+    constexpr std::size_t at_once = 16;
     const auto* const source = reinterpret_cast<const std::uint64_t*>(from);
     auto* const target = reinterpret_cast<std::uint64_t*>(to);
     const std::size_t words = (size + sizeof *source - 1) / sizeof *source;
@@ -41,6 +41,7 @@ class hardware_link {
       *reinterpret_cast<volatile unsigned char*>(to + done) = *reinterpret_cast<const unsigned char*>(from + done);
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
+  __device__ void note_word(std::uint64_t& to, std::uint64_t word) const noexcept { note(to, word); }
   __device__ void write_pair(std::uint64_t* to, const word_pair& words) const noexcept {
     detail::write_pair(to, words);
   }
@@ -130,6 +131,13 @@ class hardware_thread {
   __device__ void worked() noexcept {
     pause_ns_ = min_pause_ns;
     idle_ = 0;
+    asked_at_ = clock64();
+  }
+  __device__ bool asks_for_stop() noexcept {
+    const long long now = clock64();
+    if (now - asked_at_ < asking_interval) return false;
+    asked_at_ = now;
+    return true;
   }
   /// Each thread of the call writes the same.
   __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
@@ -141,12 +149,14 @@ class hardware_thread {
   static constexpr unsigned quick_polls = 2000;  // a poll takes more than 1 us
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
+  static constexpr long long asking_interval = 20'000;  // cycles of a processor of the GPU: ten accesses over the link
   call_queue* queue_;
   outbox* messages_;
   outbox_state* sent_;
   std::uint64_t* arrived_;
   unsigned pause_ns_ = min_pause_ns;
   unsigned idle_ = 0;
+  long long asked_at_ = 0;
   hardware_link link_;
   seen_calls seen_;
   std::uint32_t known_ = leave_function;  // the number of the function that row_ is about

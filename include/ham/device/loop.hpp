@@ -13,6 +13,8 @@
 //   link()                    the way to memory of the host (mailbox.hpp); of the leading thread
 //   find_call(queue, position)  the first two words of that slot, now or a moment ago; of the leading thread
 //   idle(), worked()          nothing was there; something was
+//   asks_for_stop()           whether it is time to look if the host wants a chain to stop, which takes an access over
+//                             the link; of the leading thread
 //   begin(row, stop, stamp)   rank(), size(), sync() and stop_requested() are those of this call from now on
 //   run(row, execution)       calls its body; what an emulated one throws becomes a status
 #pragma once
@@ -30,8 +32,14 @@ struct alignas(line_bytes) block_state {
   enum class command : std::uint32_t { run, leave };
 
   alignas(max_alignment) std::byte arguments[max_arguments];
+  alignas(max_alignment) std::byte step_arguments[max_arguments];  ///< of a call of a chain; `arguments` has all calls
   alignas(max_alignment) std::byte result[max_result];
   std::uint64_t position;  ///< of the next call of its queue
+  // The chain that is executed; zero while there is none.
+  std::uint64_t step;       ///< which of its calls
+  std::uint64_t step_at;    ///< where the next one begins
+  std::uint64_t steps_end;  ///< where the last one ends
+  std::uint64_t result_at;  ///< where the result of this one goes
   // The call that is executed, written by the leading thread for the others of the block.
   const std::byte* from;
   std::uint64_t size;
@@ -55,7 +63,7 @@ template <class Unit>
   const table_row& row = unit.row(with, own.function);
   const std::uint64_t stamp = own.position + 1;
   unit.begin(row, with.queues[unit.block()].stops[own.position % queue_slots], stamp);
-  execution call{own.from, static_cast<std::size_t>(own.size), own.result, call_status::done};
+  execution call{own.from, static_cast<std::size_t>(own.size), own.result + own.result_at, call_status::done};
   unit.run(row, call);
   return call.status;
 }
@@ -94,13 +102,84 @@ template <class Unit>
   return status;
 }
 
-/// The leading thread: replies to the call that the block has executed.
+/// The leading thread: gives a call of a chain what earlier ones have given. False: there is no such thing.
+[[nodiscard]] HAM_DEVICE inline bool copy_result(block_state& own, const chain_copy& what,
+                                                 std::uint64_t size) noexcept {
+  if (what.from + what.size > own.result_at || what.to + what.size > size) return false;
+  const std::byte* const from = own.result + what.from;
+  std::byte* const to = own.step_arguments + what.to;
+  constexpr std::uint64_t word = sizeof word;
+  std::uint64_t done = 0;
+  if ((what.from | what.to) % word == 0) {
+    for (; done + word <= what.size; done += word)
+      *reinterpret_cast<std::uint64_t*>(to + done) = *reinterpret_cast<const std::uint64_t*>(from + done);
+  }
+  for (; done < what.size; ++done) to[done] = from[done];
+  return true;
+}
+
+/// The leading thread: as begin_call(), for the next call of a chain.
+template <class Unit>
+[[nodiscard]] HAM_DEVICE call_status begin_step(const loop_parameters& with, Unit& unit, block_state& own) {
+  if (own.step != 0) {
+    call_queue& queue = with.queues[unit.block()];
+    const std::uint64_t& stop = queue.stops[own.position % queue_slots];
+    if (unit.asks_for_stop() && unit.link().read_word(stop) == own.position + 1) return call_status::stopped;
+    unit.link().note_word(queue.step, stamp_of(own.position) | own.step);
+  }
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(own.arguments + own.step_at);
+  const std::uint64_t left = (own.steps_end - own.step_at) / sizeof *words;
+  const chain_step what = chain_step::of(words[0]);
+  if (what.words() >= left) return call_status::wrong_size;
+  const call_status status = begin_call(with, unit, own, {what.function, false, what.size, 0});
+  if (status != call_status::done) return status;
+  const table_row& row = unit.row(with, what.function);
+  if (row.runs_on == scope::grid || own.result_at + row.result_size > max_result) return call_status::wrong_size;
+  auto* const to = reinterpret_cast<std::uint64_t*>(own.step_arguments);
+  std::uint64_t at = 1;
+  for (; at <= what.argument_words(); ++at) to[at - 1] = words[at];
+  for (; at <= what.words(); ++at)
+    if (!copy_result(own, chain_copy::of(words[at]), what.size)) return call_status::wrong_size;
+  own.from = own.step_arguments;
+  own.step_at += at * sizeof *words;
+  return status;
+}
+
+/// The leading thread: as begin_call(), for a chain.
+template <class Unit>
+[[nodiscard]] HAM_DEVICE call_status begin_chain(const loop_parameters& with, Unit& unit, block_state& own,
+                                                 const call_head& head) {
+  if (head.cancelled) return call_status::stopped;
+  if (head.elsewhere != 0 || head.size > max_arguments) return call_status::wrong_size;
+  own.steps_end = head.size / sizeof(std::uint64_t) * sizeof(std::uint64_t);
+  return own.steps_end == 0 ? call_status::wrong_size : begin_step(with, unit, own);
+}
+
+/// The leading thread: replies to a call, or to a chain; if that has failed, with the number of the call that has.
+template <class Unit>
+HAM_DEVICE void end_all(const loop_parameters& with, Unit& unit, block_state& own, call_status status,
+                        std::uint32_t size) {
+  call_queue& queue = with.queues[unit.block()];
+  if (status != call_status::done && own.steps_end != 0)
+    send_reply(unit.link(), queue, own.position++, status, reinterpret_cast<const std::byte*>(&own.step),
+               sizeof own.step);
+  else
+    send_reply(unit.link(), queue, own.position++, status, own.result + own.result_at, size);
+  own.step = own.step_at = own.steps_end = own.result_at = 0;
+}
+
+/// The leading thread: replies to the call that the block has executed, unless a chain goes on behind it.
 template <class Unit>
 HAM_DEVICE void end_call(const loop_parameters& with, Unit& unit, block_state& own, call_status status) {
   const table_row& row = unit.row(with, own.function);
   const bool has_rank_0 = row.runs_on != scope::grid || unit.block() == 0;
   const std::uint32_t size = status == call_status::done && has_rank_0 ? row.result_size : 0;
-  send_reply(unit.link(), with.queues[unit.block()], own.position++, status, own.result, size);
+  if (status != call_status::done || own.step_at == own.steps_end) {
+    end_all(with, unit, own, status, size);
+    return;
+  }
+  ++own.step;
+  own.result_at = aligned(own.result_at + size, max_alignment);
 }
 
 /// The leading thread: waits for a call that the block executes together, or is to leave for. Those of one thread it
@@ -109,17 +188,22 @@ template <class Unit>
 HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
   call_queue& queue = with.queues[unit.block()];
   for (;;) {
-    call_head head;
-    if (!take_call(unit, queue, own.position, head, own.arguments)) {
-      unit.idle();
-      continue;
+    call_status status = call_status::done;
+    if (own.step_at != own.steps_end) {
+      status = begin_step(with, unit, own);
+    } else {
+      call_head head;
+      if (!take_call(unit, queue, own.position, head, own.arguments)) {
+        unit.idle();
+        continue;
+      }
+      unit.worked();
+      own.what = head.function == leave_function ? block_state::command::leave : block_state::command::run;
+      if (own.what == block_state::command::leave) return;
+      status = head.function == chain_function ? begin_chain(with, unit, own, head) : begin_call(with, unit, own, head);
     }
-    unit.worked();
-    own.what = head.function == leave_function ? block_state::command::leave : block_state::command::run;
-    if (own.what == block_state::command::leave) return;
-    const call_status status = begin_call(with, unit, own, head);
     if (status != call_status::done) {
-      send_reply(unit.link(), queue, own.position++, status, own.result, 0);
+      end_all(with, unit, own, status, 0);
       continue;
     }
     if (unit.row(with, own.function).runs_on != scope::thread) return;
@@ -132,6 +216,7 @@ HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block
 template <class Unit>
 HAM_DEVICE void resident_loop(const loop_parameters& with, Unit& unit) {
   block_state& own = unit.enter(with);
+  if (unit.leads_block()) own.step = own.step_at = own.steps_end = own.result_at = 0;
   for (;;) {
     if (unit.leads_block()) await_common_call(with, unit, own);
     unit.sync_block();

@@ -35,6 +35,9 @@ inline constexpr unsigned size_shift = 28;
 inline constexpr unsigned stamp_shift = 40;
 /// A call of this number asks the block to leave the resident kernel. Greater ones do not exist.
 inline constexpr std::uint32_t leave_function = (std::uint32_t{1} << function_bits) - 1;
+/// A call of this number is a chain: its arguments are calls, which the block executes one after the other and answers
+/// with one reply (chain_step).
+inline constexpr std::uint32_t chain_function = leave_function - 1;
 /// Set in a call that was sent: the device does not execute it, if it has not read it before. Only one block decides;
 /// so calls that several blocks execute together have none.
 inline constexpr std::uint64_t cancelled_call = std::uint64_t{1} << function_bits;
@@ -53,6 +56,40 @@ struct call_head {
   bool cancelled;
   std::uint64_t size;       ///< of the arguments, in bytes
   std::uint64_t elsewhere;  ///< where they are in the device's memory; 0: here
+};
+
+/// A call of a chain, as the word says that begins it: as the first word of a call, but for the number of copies in
+/// place of the stamp. Behind it stand its arguments in whole words, unless copies give all of them; then the copies.
+struct chain_step {
+  std::uint32_t function;
+  bool has_arguments;
+  std::uint64_t size;  ///< of the arguments, in bytes
+  std::uint64_t copies;
+
+  [[nodiscard]] HAM_DEVICE static constexpr chain_step of(std::uint64_t word) noexcept {
+    return {static_cast<std::uint32_t>(word) & leave_function, (word & cancelled_call) != 0,
+            word >> size_shift & elsewhere_size, word >> stamp_shift};
+  }
+  [[nodiscard]] constexpr std::uint64_t word() const noexcept {
+    return function | (has_arguments ? cancelled_call : 0) | size << size_shift | copies << stamp_shift;
+  }
+  /// Of its arguments, and with the copies, in words.
+  [[nodiscard]] HAM_DEVICE constexpr std::uint64_t argument_words() const noexcept {
+    return has_arguments ? (size + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) : 0;
+  }
+  [[nodiscard]] HAM_DEVICE constexpr std::uint64_t words() const noexcept { return argument_words() + copies; }
+};
+/// Some bytes of what earlier calls of a chain have given, which are arguments of a later one, from `to` on. Results
+/// lie one behind the other, each at a multiple of max_alignment bytes (arguments.hpp).
+struct chain_copy {
+  std::uint64_t from;
+  std::uint64_t to;
+  std::uint64_t size;
+
+  [[nodiscard]] HAM_DEVICE static constexpr chain_copy of(std::uint64_t word) noexcept {
+    return {word & 0xffff, word >> 16U & 0xffff, word >> 32U};
+  }
+  [[nodiscard]] constexpr std::uint64_t word() const noexcept { return from | to << 16U | size << 32U; }
 };
 
 /// Of the call at `position` in the first word; no other call has it that was in this slot within 2^24 calls, nor has a
@@ -92,6 +129,7 @@ struct alignas(line_bytes) call_queue {
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
+  std::uint64_t step;                ///< written by the device: the stamp of a chain, and which call of it has begun
   std::uint64_t trapped;             ///< written by the device: the stamp of a call that has called trap()
   char trap_reason[128];             ///< before that
 
@@ -107,6 +145,7 @@ struct alignas(line_bytes) call_queue {
 ///   read_block(from, to, size)  `to` is aligned to 8 bytes, and has room for whole words
 ///   write_block(to, from, size)
 ///   write_word(to, value)       ordered behind what was written before
+///   note_word(to, value)        in no order with anything else
 ///   write_pair(to, words)       two words side by side at once, ordered behind writes to memory of the device
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
@@ -185,17 +224,33 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
   __atomic_fetch_or(&queue.call_at(position).what, cancelled_call, __ATOMIC_RELAXED);
 }
+/// Which call of the chain of that stamp the device executes, or is about to.
+[[nodiscard]] inline std::uint64_t executed_step(const call_queue& queue, std::uint64_t stamp) noexcept {
+  const std::uint64_t step = acquire(queue.step);
+  return (step ^ stamp) >> stamp_shift == 0 ? step ^ (step >> stamp_shift << stamp_shift) : 0;
+}
 /// The number of the function of the oldest call that has no reply: the device executes it, or is about to;
 /// leave_function: there is none.
 [[nodiscard]] inline std::uint32_t executed_function(const call_queue& queue) noexcept {
   constexpr std::uint64_t half_of_stamps = std::uint64_t{1} << 63;
   std::uint64_t oldest = 0;
+  const call_slot* of = nullptr;
   for (std::uint64_t slot = 0; slot < queue_slots; ++slot) {
     if (!is_unanswered(queue, slot)) continue;
     const std::uint64_t what = acquire(queue.calls[slot].what);
-    if (oldest == 0 || oldest - what < half_of_stamps) oldest = what;
+    if (oldest == 0 || oldest - what < half_of_stamps) {
+      oldest = what;
+      of = &queue.calls[slot];
+    }
   }
-  return oldest == 0 ? leave_function : static_cast<std::uint32_t>(oldest) & leave_function;
+  if (of == nullptr) return leave_function;
+  const std::uint32_t function = static_cast<std::uint32_t>(oldest) & leave_function;
+  if (function != chain_function) return function;
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(of->arguments);
+  std::uint64_t at = 0;
+  for (std::uint64_t left = executed_step(queue, oldest); left != 0; --left)
+    at += 1 + chain_step::of(words[at]).words();
+  return chain_step::of(words[at]).function;
 }
 /// Tells the function that its caller wants it to stop.
 inline void send_stop(call_queue& queue, std::uint64_t position) noexcept {

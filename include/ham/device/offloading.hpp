@@ -11,6 +11,8 @@ namespace ham::inline v1::detail {
 
 struct incoming_call;
 
+inline constexpr std::size_t no_place = SIZE_MAX;
+
 /// A received call of a device function, as its handler hands it over.
 struct device_request {
   const device::detail::function_entry* function;
@@ -18,6 +20,9 @@ struct device_request {
   void (*write)(std::byte* to, const void* arguments);  ///< writes them
   const void* arguments;                                ///< what `write` is given
   void (*answer)(incoming_call& call, const std::byte* result);
+  /// Where a parameter lies in what `write` writes. no_place: its values are other bytes in messages, or are checked
+  /// where they arrive, so that what another function has given on the device cannot take its place. nullptr: all.
+  std::size_t (*place)(const void* arguments, std::size_t parameter) = nullptr;
 };
 
 /// Whether functions of the node that has received the call run on a device.

@@ -32,6 +32,17 @@ HAM_DEVICE inline void release(std::uint64_t& word, std::uint64_t value) noexcep
 #endif
 }
 
+/// Stores it without an order with anything else, for which nobody waits.
+HAM_DEVICE inline void note(std::uint64_t& word, std::uint64_t value) noexcept {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(&word), "l"(value));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  __hip_atomic_store(&word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+  __atomic_store_n(&word, value, __ATOMIC_RELAXED);
+#endif
+}
+
 /// Two words that lie side by side, the first one aligned to 16 bytes.
 struct word_pair {
   std::uint64_t first;

@@ -18,6 +18,14 @@ void emulated_lane::idle() {
   pause_.wait();
 }
 
+/// As often as that takes a tenth of the time: each time, if it takes none.
+bool emulated_lane::asks_for_stop() noexcept {
+  const std::int64_t now = base::now_ns();
+  if (now - asked_ns_ < 10 * of_.link_.read_ns()) return false;
+  asked_ns_ = now;
+  return true;
+}
+
 void emulated_lane::begin(const device::detail::table_row& row, const std::uint64_t& stop,
                           std::uint64_t stamp) noexcept {
   runs_on_ = row.runs_on;

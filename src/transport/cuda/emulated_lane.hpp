@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/backoff.hpp"
+#include "base/clock.hpp"
 #include "ham/device/place.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
@@ -38,7 +39,11 @@ class emulated_lane final : public device::detail::lane {
     return words;
   }
   void idle();
-  void worked() noexcept { pause_.reset(); }
+  void worked() noexcept {
+    pause_.reset();
+    asked_ns_ = base::now_ns();
+  }
+  [[nodiscard]] bool asks_for_stop() noexcept;
   void begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept;
   void run(const device::detail::table_row& row, device::detail::execution& call);
 
@@ -65,6 +70,7 @@ class emulated_lane final : public device::detail::lane {
   const std::uint64_t* stop_ = nullptr;
   std::uint64_t stamp_ = 0;
   bool stopped_ = false;
+  std::int64_t asked_ns_ = 0;
   base::backoff<base::backoff_schedule{.spins = 20, .yields = 200, .sleep_ns = 20'000, .max_sleep_ns = 200'000}> pause_;
 };
 

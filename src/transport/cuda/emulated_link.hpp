@@ -40,6 +40,9 @@ class emulated_link {
     device::detail::write_pair(to, words);
   }
   void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { device::detail::release(to, word); }
+  void note_word(std::uint64_t& to, std::uint64_t word) const noexcept { device::detail::note(to, word); }
+  /// Of a read, there and back.
+  [[nodiscard]] std::int64_t read_ns() const noexcept { return read_ns_; }
   [[nodiscard]] std::int64_t arrival_ns() const noexcept { return write_ns_ == 0 ? 0 : base::now_ns() + write_ns_; }
 
  private:

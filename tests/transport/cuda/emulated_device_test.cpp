@@ -104,6 +104,12 @@ class device_here {
     }
     wire::send_call(queue, sent_[block]++, function, static_cast<std::uint32_t>(counted.size()), elsewhere);
   }
+  /// The calls of a chain, one behind the other.
+  void send_chain(std::uint32_t block, const std::vector<std::uint64_t>& words) {
+    wire::call_queue& queue = driver.queues()[block];
+    std::memcpy(wire::call_room(queue, sent_[block]), words.data(), words.size() * sizeof words[0]);
+    wire::send_call(queue, sent_[block]++, wire::chain_function, words.size() * sizeof words[0], 0);
+  }
   /// The next reply of a block; nullptr: the device has failed.
   const wire::reply_slot* receive(std::uint32_t block) {
     base::backoff<base::backoff_schedule{.spins = 100, .yields = 100}> pause;
@@ -277,6 +283,149 @@ TEST(emulated_device, goes_on_with_a_call_that_is_cancelled_when_it_has_begun) {
   EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
 }
 
+/// A call of a chain: its function, its arguments, and what it takes from earlier ones.
+template <class... Args>
+void add_call(std::vector<std::uint64_t>& chain, std::uint32_t function, std::initializer_list<wire::chain_copy> copies,
+              const Args&... args) {
+  wire::argument_writer counted(nullptr);
+  (counted.put(args), ...);
+  const wire::chain_step head{function, true, counted.size(), copies.size()};
+  chain.push_back(head.word());
+  chain.resize(chain.size() + head.argument_words());
+  wire::argument_writer to(reinterpret_cast<std::byte*>(chain.data() + chain.size() - head.argument_words()));
+  (to.put(args), ...);
+  for (const wire::chain_copy& one : copies) chain.push_back(one.word());
+}
+void add_call_of_copies(std::vector<std::uint64_t>& chain, std::uint32_t function, std::uint64_t size,
+                        std::initializer_list<wire::chain_copy> copies) {
+  chain.push_back(wire::chain_step{function, false, size, copies.size()}.word());
+  for (const wire::chain_copy& one : copies) chain.push_back(one.word());
+}
+/// That of a chain which has failed.
+std::uint64_t step_of(const wire::reply_slot& reply) {
+  std::uint64_t step = 0;
+  EXPECT_EQ(wire::size_of(reply), sizeof step);
+  std::memcpy(&step, reply.result, sizeof step);
+  return step;
+}
+
+TEST(emulated_device, executes_a_chain_and_replies_once) {
+  device_here gpu(small());
+  std::vector<std::uint32_t> marks(8);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  std::vector<std::uint64_t> chain;
+  add_call(chain, number_of<&scaled>(), {}, 1.5, 2);                              // 3, at 0
+  add_call(chain, number_of<&mark_block>(), {}, where);                           // 10, at 16
+  add_call(chain, number_of<&who_is_here>(), {});                                 // 2, at 32
+  add_call(chain, number_of<&scaled>(), {{0, 0, 8}, {16, 8, 4}}, 0.0, 0);         // 30, at 48
+  add_call_of_copies(chain, number_of<&scaled>(), 12, {{48, 0, 8}, {32, 8, 4}});  // 60
+  for (int i = 1; i <= 20; ++i) {
+    gpu.send_chain(0, chain);
+    gpu.send(0, number_of<&scaled>(), 2.0, i);
+    const wire::reply_slot* const reply = gpu.receive(0);
+    ASSERT_EQ(wire::status_of(*reply), call_status::done);
+    ASSERT_EQ(wire::size_of(*reply), sizeof(double));
+    double result = 0;
+    std::memcpy(&result, reply->result, sizeof result);
+    EXPECT_EQ(result, 60.0 * i) << "mark_block gives 10 more each time";
+    std::memcpy(&result, gpu.receive(0)->result, sizeof result);
+    EXPECT_EQ(result, 2.0 * i) << "the reply behind it is that of the next call";
+  }
+  EXPECT_EQ(marks, (std::vector<std::uint32_t>{20, 40, 60, 80, 0, 0, 0, 0}));
+}
+
+TEST(emulated_device, says_which_call_of_a_chain_has_failed) {
+  device_here gpu(small());
+  std::vector<std::uint32_t> marks(8);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  std::vector<std::uint64_t> chain;
+  add_call(chain, number_of<&scaled>(), {}, 1.0, 1);
+  add_call(chain, number_of<&fails>(), {});
+  add_call(chain, number_of<&mark_block>(), {}, where);
+  gpu.send_chain(0, chain);
+  const wire::reply_slot* const reply = gpu.receive(0);
+  EXPECT_EQ(wire::status_of(*reply), call_status::threw);
+  EXPECT_EQ(step_of(*reply), 1U);
+  EXPECT_EQ(marks, std::vector<std::uint32_t>(8)) << "what follows does not begin";
+  EXPECT_EQ(gpu.call<double>(0, number_of<&scaled>(), 2.0, 2), 4.0) << "the device goes on";
+}
+
+TEST(emulated_device, says_which_call_of_a_chain_it_executes) {
+  device_here gpu(small());
+  std::vector<std::uint64_t> chain;
+  add_call(chain, number_of<&scaled>(), {}, 1.0, 1);
+  add_call(chain, number_of<&until_stopped>(), {}, true);
+  const std::uint32_t before = begun_calls.load();
+  gpu.send_chain(0, chain);
+  while (begun_calls.load() == before) base::yield();
+  EXPECT_EQ(wire::executed_step(gpu.driver.queues()[0], wire::stamp_of(0)), 1U);
+  EXPECT_EQ(wire::executed_function(gpu.driver.queues()[0]), number_of<&until_stopped>());
+  gpu.stop(0);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
+  EXPECT_EQ(wire::executed_step(gpu.driver.queues()[0], wire::stamp_of(1)), 0U) << "of another chain";
+  chain.clear();
+  add_call(chain, number_of<&scaled>(), {}, 1.0, 1);
+  add_call(chain, number_of<&traps>(), {}, 1);
+  gpu.send_chain(0, chain);
+  EXPECT_EQ(gpu.receive(0), nullptr);
+  EXPECT_EQ(gpu.driver.failure().functions, std::vector<std::uint32_t>{number_of<&traps>()});
+}
+
+TEST(emulated_device, begins_no_call_of_a_chain_behind_a_stop) {
+  device_here gpu(small());
+  std::vector<std::uint32_t> marks(8);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  std::vector<std::uint64_t> chain;
+  add_call(chain, number_of<&until_stopped>(), {}, true);
+  add_call(chain, number_of<&mark_block>(), {}, where);
+  gpu.send_chain(0, chain);
+  gpu.stop(0);
+  const wire::reply_slot* const reply = gpu.receive(0);
+  EXPECT_EQ(wire::status_of(*reply), call_status::stopped);
+  EXPECT_EQ(step_of(*reply), 1U);
+  gpu.send(0, number_of<&until_stopped>(), true);
+  gpu.send_chain(0, chain);
+  gpu.cancel(0);
+  wire::send_stop(gpu.driver.queues()[0], 1);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::stopped) << "cancelled before it began";
+  EXPECT_EQ(marks, std::vector<std::uint32_t>(8));
+}
+
+/// What nobody sends.
+TEST(emulated_device, executes_no_call_of_a_chain_that_is_none) {
+  device_here gpu(small());
+  const auto refuses = [&](const std::vector<std::uint64_t>& chain, call_status expected, const char* what) {
+    gpu.send_chain(0, chain);
+    EXPECT_EQ(wire::status_of(*gpu.receive(0)), expected) << what;
+  };
+  const std::uint32_t function = number_of<&scaled>();
+  std::vector<std::uint64_t> first;
+  add_call(first, function, {}, 1.5, 2);
+  refuses({}, call_status::wrong_size, "no call");
+  const auto with = [&first](wire::chain_step step, std::vector<std::uint64_t> words) {
+    std::vector<std::uint64_t> all = first;
+    all.push_back(step.word());
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  };
+  refuses(with({function, true, 12, 0}, {1}), call_status::wrong_size, "arguments behind the end");
+  refuses(with({function, false, 12, 1U << 23U}, {1}), call_status::wrong_size, "copies behind the end");
+  refuses(with({function, true, 8, 0}, {1}), call_status::wrong_size, "too short for the function");
+  refuses(with({function, false, 12, 1}, {wire::chain_copy{9, 0, 8}.word()}), call_status::wrong_size,
+          "a later result");
+  refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 0, UINT32_MAX}.word()}), call_status::wrong_size, "long");
+  refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 5, 8}.word()}), call_status::wrong_size, "not in it");
+  refuses(with({wire::count_functions(), false, 0, 0}, {}), call_status::no_function, "no function");
+  refuses(with({wire::chain_function, false, 0, 0}, {}), call_status::no_function, "a chain");
+  refuses(with({wire::leave_function, false, 0, 0}, {}), call_status::no_function, "a leave");
+  refuses(with({number_of<&mark_grid>(), true, 8, 0}, {0}), call_status::wrong_size, "all blocks");
+  const std::vector<double> many(200);
+  gpu.send(1, wire::chain_function, std::span<const double>(many));
+  EXPECT_EQ(wire::status_of(*gpu.receive(1)), call_status::wrong_size) << "elsewhere";
+  EXPECT_EQ(gpu.call<double>(0, function, 2.0, 2), 4.0) << "the device goes on";
+}
+
 TEST(emulated_device, takes_as_long_as_its_link) {
   device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 300'000, .write_ns = 500'000});
   const std::int64_t begin = base::now_ns();
@@ -311,7 +460,7 @@ TEST(emulated_device, executes_nothing_that_is_no_call) {
   for (int i = 0; i < rounds; ++i) {
     std::uint32_t function = static_cast<std::uint32_t>(random());
     if (i % 2 == 0) function = functions + function % 1000;
-    function %= wire::leave_function;
+    function %= wire::chain_function;
     if (function < functions) function = functions;
     std::vector<std::byte> bytes(random() % 64);
     for (std::byte& one : bytes) one = static_cast<std::byte>(random());

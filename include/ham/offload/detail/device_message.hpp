@@ -67,6 +67,18 @@ struct admission<binding<Callable, Values...>> {
   }
 };
 
+/// Whether values of a parameter are the same bytes in messages and on a device, and any value is as good as another
+/// one for who receives it.
+template <class Type>
+consteval bool is_same_on_device() {
+  if constexpr (std::is_arithmetic_v<Type> || std::is_enum_v<Type> ||
+                msg::detail::kind_of<Type>() == msg::detail::codec_kind::bitwise) {
+    if constexpr (msg::fixed_size_v<Type>)
+      return msg::fixed_encoded_size_v<Type> == sizeof(Type) && !holds_memory_handles<Type>;
+  }
+  return false;
+}
+
 /// Hands a call over once its arguments are decoded: as decoded_call (call_message.hpp).
 template <class Result, class... Params>
 struct device_call {
@@ -77,7 +89,7 @@ struct device_call {
     const std::tuple<Params...> arguments(static_cast<Params>(values)...);
     device::detail::argument_writer counted(nullptr);
     put_all(counted, arguments);
-    run_on_device(call, {&function, counted.size(), &write, &arguments, &answer});
+    run_on_device(call, {&function, counted.size(), &write, &arguments, &answer, &place});
   }
 
  private:
@@ -87,6 +99,17 @@ struct device_call {
   static void write(std::byte* bytes, const void* arguments) {
     device::detail::argument_writer to(bytes);
     put_all(to, *static_cast<const std::tuple<Params...>*>(arguments));
+  }
+  static std::size_t place(const void* arguments, std::size_t parameter) {
+    device::detail::argument_writer counted(nullptr);
+    std::size_t found = no_place;
+    std::size_t number = 0;
+    const auto pass = [&]<class Param>(const Param& one) {
+      counted.put(one);
+      if (number++ == parameter && is_same_on_device<Param>()) found = counted.size() - sizeof one;
+    };
+    std::apply([&](const Params&... one) { (pass(one), ...); }, *static_cast<const std::tuple<Params...>*>(arguments));
+    return found;
   }
   static void answer(incoming_call& call, [[maybe_unused]] const std::byte* result) {
     if constexpr (std::is_void_v<Result>) {
