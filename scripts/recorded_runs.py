@@ -10,7 +10,7 @@ import re
 import subprocess
 
 RUNS = 40
-RUNS_OF = {"respawn": 120}  # others, where few runs can be spoiled in some way
+RUNS_OF = {"respawn": 300}  # where what the model forbids needs two deaths at certain moments
 ACCEPTED = 7  # status of the verifier (recorded.h)
 CUT_OFF = re.compile(r"max search depth too small|out of memory|reached -DMEMLIM bound|not completed")
 

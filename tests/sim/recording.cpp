@@ -450,8 +450,12 @@ namespace one_call {
 
 constexpr node_t last_life = 3;  // LIVES: each is a process with the next number
 
+enum class moment : std::uint8_t { started, sent, running, settled };
+std::function<void(node_t life, moment now)> come_to;
+
 std::int64_t traced_in_life(std::int64_t takes_ns) {
   note_event(4, 10 + offload::this_node());
+  come_to(offload::this_node(), moment::running);
   if (takes_ns != 0) base::sleep_ns(takes_ns);
   return takes_ns;
 }
@@ -462,24 +466,25 @@ std::int64_t traced_in_life(std::int64_t takes_ns) {
 /// outcome. Up to two lives are killed, the call may be repeated as often.
 void record_respawn(random_source& random) {
   using namespace one_call;
-  const auto deaths = static_cast<node_t>(random.once_in(6) ? 0 : 1 + random.below(last_life - 1));
+  const auto deaths = static_cast<node_t>(random.once_in(6) ? 0 : random.once_in(3) ? 1 : 2);
   const auto times = static_cast<unsigned>(random.below(last_life));
-  // A life is doomed when the call is sent to it, or has settled; or as soon as it is there.
   struct fate {
-    bool at_call = false;
-    std::uint64_t seams = 0;
+    moment since;  // its process is killed soon after
+    std::uint64_t seams;
     std::atomic<bool> doomed{false};
   };
   std::array<fate, last_life> fates;
   for (fate& one : fates) {
-    one.at_call = !random.once_in(4);
-    one.seams = random.below(one.at_call ? 24 : 300);
+    constexpr std::array any{moment::started, moment::sent,    moment::sent,
+                             moment::running, moment::running, moment::settled};
+    one.since = any[random.below(any.size())];
+    one.seams = random.below(one.since == moment::started ? 300 : 10);
   }
-  std::atomic<bool> settled{false};
-  const auto doom = [&](node_t life) {
+  come_to = [&](node_t life, moment now) {
     fate& its = fates[static_cast<std::size_t>(life - 1)];
-    if (life <= deaths && !its.doomed.exchange(true)) running->kill_after(life, its.seams);  // its process, too
+    if (life <= deaths && now >= its.since && !its.doomed.exchange(true)) running->kill_after(life, its.seams);
   };
+  std::atomic<bool> settled{false};
   std::set<std::pair<node_t, std::uint32_t>> attempts;  // life, id
   const auto is_its_reply = [&](node_t from, node_t to, const packet& what) {
     return to == 0 && two_calls::numbering::is_reply(what) && attempts.contains({from, what.head.call});
@@ -491,7 +496,7 @@ void record_respawn(random_source& random) {
         if (from == 0 && head.is_call() && head.id() != detail::no_reply) {
           attempts.emplace(to, what.head.call);
           note_event(3, 10 + to);
-          doom(to);
+          come_to(to, moment::sent);
         } else if (is_its_reply(from, to, what)) {
           note_event(4, 20 + from);
         }
@@ -508,10 +513,10 @@ void record_respawn(random_source& random) {
     how.on_respawn = [&](const offload::respawned& fresh) {
       note_event(3, fresh.process);
       latest.store(fresh.process);
-      if (settled.load() || !fates[static_cast<std::size_t>(fresh.process - 1)].at_call) doom(fresh.process);
+      come_to(fresh.process, settled.load() ? moment::settled : moment::started);
     };
     offload::supervise(1, std::move(how));
-    if (!fates[0].at_call) doom(1);
+    come_to(1, moment::started);
     sleep_some(random, 60'000);
     note_event(6, static_cast<int>(times));
     const auto takes = static_cast<std::int64_t>(random.once_in(4) ? 0 : random.below(500'000));
@@ -522,7 +527,7 @@ void record_respawn(random_source& random) {
       note_event(6, lost.outcome() == call_outcome::not_run ? 'n' : 'm');
     }
     settled.store(true);
-    doom(latest.load());
+    come_to(latest.load(), moment::settled);
     await([&] { return latest.load() == deaths + 1; });
     for (node_t life = 1; life <= deaths; ++life) note_event(5, life);
   });
