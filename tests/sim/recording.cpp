@@ -532,6 +532,7 @@ void record_respawn(random_source& random) {
     for (node_t life = 1; life <= deaths; ++life) note_event(5, life);
   });
   job.await_targets();
+  come_to = nullptr;
 }
 
 struct scenario {
