@@ -47,7 +47,9 @@ void measure_calls() {
   print("pipelined_calls_per_s", pipelined_calls_per_s(gpu, 1000));
   print("device_to_host_us", device_to_node_us(gpu, 0, 201));
   print("device_to_own_process_us", device_to_node_us(gpu, gpu, 201));
+  print("graph_1_us", graph_replay_us(gpu, 1, rounds / 4));
   print("graph_8_us", graph_replay_us(gpu, 8, rounds / 4));
+  print("graph_32_us", graph_replay_us(gpu, 32, rounds / 4));
 }
 
 /// What is fast must be right, too; and the pages of pinned memory are locked behind it.

@@ -6,11 +6,13 @@
 #include "functions.hpp"
 #include "multiprocess/support.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <numeric>
 #include <optional>
 
 #include "ham/offload/counters.hpp"
+#include "ham/offload/graph.hpp"
 
 // ---- what devices call
 
@@ -241,6 +243,47 @@ TEST_F(on_a_gpu, memory_is_copied_between_two_nodes_without_sending_it) {
   std::vector<double> got(n);
   offload::get(second.ptr(), got.data(), n).get();
   EXPECT_TRUE(got == sent);
+}
+
+/// Those that only follow each other are one call for the device, from the second replay on.
+TEST_F(on_a_gpu, stages_of_a_graph_follow_each_other_without_the_host) {
+  constexpr std::size_t n = 1000;
+  const offload::buffer<double> x{gpu, n};
+  const offload::buffer<double> y{gpu, n};
+  const std::vector<double> ones(n, 1.0);
+  offload::put(ones.data(), x.ptr(), n).get();
+  offload::graph g;
+  auto first = g.input<device_functions::pair>();
+  auto factor = g.input<double>();
+  auto swapped_twice = g.call(gpu, fn<&swapped>, g.call(gpu, fn<&swapped>, first, 1), 2);
+  auto sum = g.call(gpu, fn<&axpy>, factor, x.ptr(), y.ptr(), n).after(swapped_twice);
+  for (int i = 0; i < 3; ++i) sum = g.call(gpu, fn<&axpy>, sum, x.ptr(), y.ptr(), n);
+  auto last = g.call(gpu, fn<&nothing>).after(sum);
+  auto both = [](device_functions::pair a, double b) { return a.first + a.second + b; };
+  auto replay = g.compile(g.call(0, both, swapped_twice, g.call(gpu, fn<&axpy>, sum, x.ptr(), y.ptr(), n).after(last)));
+  for (int i = 0; i < 20; ++i) {
+    offload::put(ones.data(), y.ptr(), n).get();
+    const double a = 1 + i % 3;
+    const double expected = 7 + 1 + 5 + 2 + 16 * (1 + a);  // y becomes 1 + a, and twice as much in each stage then
+    EXPECT_EQ(replay(device_functions::pair{7, 5}, a).get(), expected) << i;
+    std::vector<double> got(n);
+    offload::get(y.ptr(), got.data(), n).get();
+    EXPECT_TRUE(std::ranges::all_of(got, [a](double one) { return one == 16 * (1 + a); })) << i;
+  }
+}
+
+TEST_F(on_a_gpu, a_fault_in_a_graph_names_its_function) {
+  offload::graph g;
+  auto value = g.input<int>();
+  auto before = g.call(gpu, fn<&traps>, 1).after(g.call(gpu, fn<&prints>, value));
+  auto replay = g.compile(g.call(gpu, fn<&nothing>).after(g.call(gpu, fn<&traps>, value).after(before)));
+  for (int i = 0; i < 2; ++i) replay(2).get();
+  try {
+    replay(3).get();
+    ADD_FAILURE() << "it goes on";
+  } catch (const error& why) {
+    EXPECT_NE(std::string(why.what()).find("traps"), std::string::npos) << why.what();
+  }
 }
 
 /// The last one: the device is gone then.
