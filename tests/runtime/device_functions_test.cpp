@@ -1,6 +1,7 @@
 // The list of device functions, and what the table says of each.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <span>
 
@@ -73,6 +74,22 @@ TEST(device_functions, are_known_while_a_device_executes_them) {
   send_call(*queue, last_stamp + 1, 9, 0, 0);
   send_call(*queue, last_stamp, 8, 0, 0);
   EXPECT_EQ(executed_function(*queue), 8U) << "the oldest one, also where stamps begin anew";
+}
+
+TEST(device_functions, are_known_while_a_device_executes_them_in_a_chain) {
+  const auto queue = std::make_unique<call_queue>();
+  const std::uint64_t calls[] = {chain_step{7, true, 12, 0}.word(), 0, 0,
+                                 chain_step{8, false, 8, 1}.word(), 0, chain_step{9, false, 0, 0}.word()};
+  std::memcpy(call_room(*queue, 5), calls, sizeof calls);
+  send_call(*queue, 5, chain_function, sizeof calls, 0);
+  queue->step = stamp_of(4) | 1;  // of an earlier one
+  EXPECT_EQ(executed_function(*queue), 7U);
+  queue->step = stamp_of(5) | 1;
+  EXPECT_EQ(executed_function(*queue), 8U);
+  queue->step = stamp_of(5) | 2;
+  EXPECT_EQ(executed_function(*queue), 9U);
+  queue->step = stamp_of(5) | 0xffffffff;  // of a device that writes anything
+  EXPECT_NE(executed_function(*queue), leave_function);
 }
 
 TEST(device_functions, read_what_was_written_for_them) {

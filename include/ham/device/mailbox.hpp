@@ -248,8 +248,11 @@ inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
   if (function != chain_function) return function;
   const auto* const words = reinterpret_cast<const std::uint64_t*>(of->arguments);
   std::uint64_t at = 0;
-  for (std::uint64_t left = executed_step(queue, oldest); left != 0; --left)
-    at += 1 + chain_step::of(words[at]).words();
+  for (std::uint64_t left = executed_step(queue, oldest); left != 0; --left) {
+    const std::uint64_t next = at + 1 + chain_step::of(words[at]).words();
+    if (next >= max_arguments / sizeof *words) break;  // a device that has failed may have written anything
+    at = next;
+  }
   return chain_step::of(words[at]).function;
 }
 /// Tells the function that its caller wants it to stop.
