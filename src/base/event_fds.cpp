@@ -31,10 +31,12 @@ void expect_epoll_calls(const unique_fd& epoll) {
       throw config_error("cannot wait for descriptors" + refused_call(call, {}));
   };
   expect_allowed("epoll_ctl", ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, -1, nullptr));
-#ifdef SYS_epoll_wait  // what the C library calls, where there is one; not by its function, which is a step of
-                       // simulations
   epoll_event event{};
+  // What the C library calls; not by its function, which is a step of simulations.
+#ifdef SYS_epoll_wait
   expect_allowed("epoll_wait", ::syscall(SYS_epoll_wait, epoll.get(), &event, 1, 0));
+#else
+  expect_allowed("epoll_pwait", ::syscall(SYS_epoll_pwait, epoll.get(), &event, 1, 0, nullptr, 0));
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "base/own_program.hpp"
 #include "base/process_end.hpp"
@@ -234,6 +235,14 @@ int kill_child(pid_t pid) noexcept {
   if (!is_refused(error)) return error;
   const unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return process && (send_kill(process) || errno == ESRCH) ? 0 : error;
+}
+
+bool kill_if_own_child(pid_t pid) noexcept {
+  try {
+    return is_own_child(pid) && kill_child(pid) == 0;
+  } catch (const std::bad_alloc&) {  // of /proc
+    return false;
+  }
 }
 
 unsigned usable_cores() noexcept { return cores_at_start; }

@@ -58,6 +58,9 @@ void kill_process(const process& child) noexcept;
 /// SIGKILL for such a child, by a call that the kernel allows. 0, also if it has ended; else errno.
 [[nodiscard]] int kill_child(pid_t pid) noexcept;
 
+/// Both: false, and nothing has happened, if it is none, or cannot be killed.
+[[nodiscard]] bool kill_if_own_child(pid_t pid) noexcept;
+
 /// Number of cores that this process could run on when it started.
 [[nodiscard]] unsigned usable_cores() noexcept;
 /// The one core that the calling thread may use; -1: it may use several.

@@ -1,9 +1,8 @@
 // Nodes that are needed, and what transports report of them.
-#include <signal.h>
-
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/process.hpp"
 #include "runtime/device_heap.hpp"
 #include "runtime/engine.hpp"
 
@@ -188,9 +187,8 @@ bool engine::handle_events() noexcept {
 
 /// A process that this node has started itself, as the transport knows, not as the peer says. Others are only dropped.
 bool engine::break_peer(peer& who, const base::fault_rule& by) {
-  const std::int64_t process = transports_.peer_pid(who.node);
-  const bool kill = by.action == base::fault_action::kill && process > 0;
-  if (kill && ::kill(static_cast<pid_t>(process), SIGKILL) == 0) return false;
+  const auto process = static_cast<pid_t>(transports_.peer_pid(who.node));
+  if (by.action == base::fault_action::kill && base::kill_if_own_child(process)) return false;
   events.report_end(who.node, peer_end::connection_lost, fault_injector::reason(by));
   return true;
 }

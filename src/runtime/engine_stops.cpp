@@ -1,6 +1,5 @@
 // Stopping calls: those of this node, and how a function that executes here learns that its caller wants it to stop.
 #include <chrono>
-#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -161,11 +160,7 @@ void engine::kill_process_of(node_t node) {
 }
 
 void engine::end_hanging(node_t node, const std::string& why) noexcept {
-  try {
-    const auto process = static_cast<pid_t>(transports_.peer_pid(node));
-    if (base::is_own_child(process) && base::kill_child(process) == 0) return;
-  } catch (const std::bad_alloc&) {  // of /proc
-  }
+  if (base::kill_if_own_child(static_cast<pid_t>(transports_.peer_pid(node)))) return;
   events.report_end(node, peer_end::connection_lost, why);
 }
 

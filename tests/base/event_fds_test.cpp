@@ -55,6 +55,11 @@ TEST(event_fds, epoll_that_nobody_may_use_is_an_error) {
   if (status == 2) GTEST_SKIP() << "no filters of system calls here";
   EXPECT_EQ(status, 0);
   EXPECT_EQ(status_without(SYS_epoll_create1, "epoll_create1"), 0);
+#ifdef SYS_epoll_wait
+  EXPECT_EQ(status_without(SYS_epoll_wait, "epoll_wait"), 0);
+#else
+  EXPECT_EQ(status_without(SYS_epoll_pwait, "epoll_pwait"), 0);
+#endif
 }
 
 TEST(event_fds, epoll_tells_the_tag_of_what_is_watched) {

@@ -47,6 +47,8 @@ TEST(process, still_runs_and_is_killed) {
   EXPECT_NE(wait_for_end(child, 20s).find("signal 9"), std::string::npos);
   kill_process(child);
   EXPECT_NE(::kill(child.pid, 0), 0) << "it was reaped";
+  EXPECT_FALSE(kill_if_own_child(child.pid));
+  EXPECT_FALSE(kill_if_own_child(::getppid()));
 }
 
 /// In a process for which the kernel refuses some calls: whether `kills` ends a child of it. nullopt: there are no
@@ -77,7 +79,7 @@ std::optional<bool> ends_without(std::initializer_list<long> calls, void (*kills
 
 TEST(process, is_killed_and_reaped_by_the_calls_that_the_kernel_allows) {
   if (!ends_without({SYS_io_uring_setup}, &kill_process)) GTEST_SKIP() << "no filters of system calls here";
-  const auto by_number = [](const process& child) { EXPECT_EQ(kill_child(child.pid), 0); };
+  const auto by_number = [](const process& child) { EXPECT_TRUE(kill_if_own_child(child.pid)); };
   for (const auto kills : {+by_number, +[](const process& child) { kill_process(child); }}) {
     EXPECT_EQ(ends_without({SYS_kill}, kills), true);
     EXPECT_EQ(ends_without({SYS_pidfd_send_signal}, kills), true);
@@ -88,7 +90,7 @@ TEST(process, is_killed_and_reaped_by_the_calls_that_the_kernel_allows) {
     EXPECT_EQ(ends_without({SYS_wait4, SYS_pidfd_open}, kills), true);
   }
   const auto in_vain = [](const process& child) {
-    if (kill_child(child.pid) != EPERM) ::_exit(1);
+    if (kill_child(child.pid) != EPERM || kill_if_own_child(child.pid)) ::_exit(1);
     kill_process(child);
     if (!wait_for_end(child, 1ms).empty()) ::_exit(1);
     ::_exit(0);

@@ -230,8 +230,10 @@ constexpr named_call needed[] = {{"memfd_create", SYS_memfd_create},
                                  {"ftruncate", SYS_ftruncate},
                                  {"epoll_create1", SYS_epoll_create1},
                                  {"epoll_ctl", SYS_epoll_ctl},
-#ifdef SYS_epoll_wait  // not on all machines
+#ifdef SYS_epoll_wait
                                  {"epoll_wait", SYS_epoll_wait},
+#else
+                                 {"epoll_pwait", SYS_epoll_pwait},
 #endif
                                  {"eventfd2", SYS_eventfd2},
 #ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t task_count = 100'000;
 constexpr int targets = 2;
 constexpr double task_ns = 10'000;
+constexpr std::size_t deep = 128;  ///< tasks for each node
 
 /// A task: so many rounds in registers.
 std::uint32_t pool_task(std::uint64_t rounds) {
@@ -86,12 +87,13 @@ report run_pool(const settings& how) {
   const std::uint64_t rounds = rounds_of_a_task();
   const auto job = start_job(how, targets, pinning::by_default);
   const std::vector<std::uint64_t> tasks(task_count, rounds);
-  paired_rounds calls, maps;
+  paired_rounds calls, deep_calls, maps;
   {
-    offload::pool workers;
+    offload::pool workers, deep_workers(offload::targets(), {.per_node = deep});
     const auto floor = [&] { return time_per_task([&] { run_without_ham(rounds); }); };
     for (int round = 0; round < how.repetitions; ++round) {
       take_round(calls, round, floor, [&] { return time_per_task([&] { run_as_calls(workers, rounds); }); });
+      take_round(deep_calls, round, floor, [&] { return time_per_task([&] { run_as_calls(deep_workers, rounds); }); });
       take_round(maps, round, floor, [&] { return time_per_task([&] { run_as_map(workers, tasks); }); });
     }
   }
@@ -101,6 +103,7 @@ report run_pool(const settings& how) {
   add_median_columns(found.columns, "time per task", "us");
   found.columns.insert(found.columns.end(), {"floor us", "share in tasks"});
   add_row(found, "calls", calls, result);
+  add_row(found, "calls, 128 per node", deep_calls, result);
   add_row(found, "map", maps, result);
   result.tables.push_back(std::move(found));
   result.remarks.emplace_back("host and targets share " + std::to_string(how.all_cores.size()) +

@@ -372,9 +372,9 @@ void host_transport::keep_recording(node_t node) {
 /// would bring its page back. mutex_ is held.
 void host_transport::drop_unused_pages(std::size_t of_place) noexcept {
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const auto cores = static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_NPROCESSORS_CONF)));  // counted there
+  const std::int32_t counting = job_->counting_places.load(std::memory_order_relaxed);
   const auto used = [&](std::size_t place) {
-    return place == place_of(self_) || place < cores || places_.contains(place);
+    return place == place_of(self_) || static_cast<std::int64_t>(place) < counting || places_.contains(place);
   };
   const std::uint64_t first = place_offset(of_place) / page_bytes * page_bytes;
   for (std::uint64_t page = first; page < place_offset(of_place + 1); page += page_bytes) {

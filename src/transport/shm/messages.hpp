@@ -16,7 +16,7 @@ enum class control_kind : std::uint32_t {
 };
 
 struct control_text {
-  static constexpr std::uint32_t protocol = 6;
+  static constexpr std::uint32_t protocol = 7;
   std::uint32_t version = protocol;
   control_kind kind{};
   std::int32_t peer = 0;    ///< welcome: number of the host

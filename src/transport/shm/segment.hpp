@@ -49,6 +49,7 @@ struct job_segment {
   std::atomic<std::uint32_t> cores;
   alignas(line_bytes) std::atomic<std::int32_t> awake;  ///< nodes that are not asleep
   std::atomic<std::int32_t> awake_anywhere;             ///< of these, nodes that may use several cores
+  std::atomic<std::int32_t> counting_places;            ///< from the first one on: they may count nodes (awake_here)
   job_node nodes[max_nodes];
 
   /// Counts a node in or out; idempotent per node.
@@ -75,6 +76,10 @@ struct job_segment {
   /// The node may use this core only; negative: several.
   void bind(node_t node, int core) noexcept {
     const bool counts = core >= 0 && core < static_cast<int>(max_nodes);
+    std::int32_t places = counting_places.load(std::memory_order_relaxed);
+    while (counts && places <= core &&
+           !counting_places.compare_exchange_weak(places, core + 1, std::memory_order_relaxed)) {
+    }
     const std::uint32_t bound = counts ? static_cast<std::uint32_t>(core + 1) << 16 : 0;
     std::atomic<std::uint32_t>& word = of(node).awake;
     std::uint32_t before = word.load(std::memory_order_relaxed);

@@ -34,7 +34,7 @@ void expect_connecting_calls() {
   constexpr int none = -1;
   char byte = 0;
   msghdr message{};
-  expect_allowed("socket", ::socket(none, SOCK_STREAM, 0));
+  expect_allowed("socket", ::socket(AF_INET, SOCK_STREAM, none));  // a filter may allow some families only
   expect_allowed("bind", ::bind(none, nullptr, 0));
   expect_allowed("listen", ::listen(none, 0));
   expect_allowed("connect", ::connect(none, nullptr, 0));

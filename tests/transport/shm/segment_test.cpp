@@ -73,6 +73,7 @@ TEST_F(job_memory, two_nodes_awake_on_their_only_core_are_too_many_for_these_two
   job.bind(1, 5);
   job.bind(2, 5);
   job.bind(3, 6);
+  EXPECT_EQ(job.counting_places.load(), 7);
   EXPECT_TRUE(job.oversubscribes(1));
   EXPECT_TRUE(job.oversubscribes(2));
   EXPECT_FALSE(job.oversubscribes(3));
