@@ -22,7 +22,9 @@ namespace {
 constexpr std::chrono::seconds invitation_timeout{10};
 
 constexpr std::int64_t pause_before_next_ns = 50'000'000;
-constexpr int max_hang_ups = 5;
+/// How long a server is come back to that hangs up, and greets nobody meanwhile. It hangs up on others as soon as it
+/// has taken somebody; it greets that one when it has built what the job needs.
+constexpr std::int64_t time_of_hang_ups_ns = 2'000'000'000;
 /// A server that is full may be full of a job that ends just now.
 constexpr std::int64_t timeout_if_full_ns = 2'000'000'000;
 constexpr int max_attempt_events = 64;
@@ -59,12 +61,13 @@ struct connector::attempt {
   std::vector<socket_address> all;
   std::vector<socket_address> left;
   std::optional<handshake> shaking;
+  std::int64_t timeout_ns = 0;
   std::int64_t deadline_ns = 0;
   std::string trouble;  // with the last address
   bool crossed = false;
-  std::int64_t again_ns = 0;  // when to begin anew; 0: it is under way
-  int hang_ups = 0;
-  bool refused = false;  // by a server that serves as many as it may
+  std::int64_t again_ns = 0;    // when to begin anew; 0: it is under way
+  std::int64_t hung_up_ns = 0;  // first hang-up since the server has greeted somebody; 0: none
+  bool refused = false;         // by a server that serves as many as it may
 };
 
 connector::connector(const limits& how, client& of)
@@ -136,7 +139,8 @@ void connector::begin_resolved(std::unique_ptr<attempt> one) noexcept {
     const auto timeout = which.to.what == purpose::invite
                              ? std::max<std::chrono::milliseconds>(limits_.timeout, invitation_timeout)
                              : limits_.timeout;
-    which.deadline_ns = base::now_ns() + std::chrono::nanoseconds(timeout).count();
+    which.timeout_ns = std::chrono::nanoseconds(timeout).count();
+    which.deadline_ns = base::now_ns() + which.timeout_ns;
     which.all = which.left;
     attempts_.emplace(&which, nullptr).first->second = std::move(one);
     try_next(which);
@@ -259,12 +263,17 @@ void connector::advance(attempt& which) {
 bool connector::comes_again(attempt& which) {
   if (which.to.what != purpose::invite) return false;
   const verdict answer = which.shaking->answer().answer;
+  const std::int64_t now = base::now_ns();
   if (answer == verdict::full && !std::exchange(which.refused, true))
-    which.deadline_ns = std::min(which.deadline_ns, base::now_ns() + timeout_if_full_ns);
+    which.deadline_ns = std::min(which.deadline_ns, now + timeout_if_full_ns);
   const bool busy = answer == verdict::busy || answer == verdict::full;
-  if (!busy && !(which.shaking->hung_up() && ++which.hang_ups <= max_hang_ups)) return false;
+  if (!busy) {
+    if (!which.shaking->hung_up()) return false;
+    if (which.hung_up_ns == 0) which.hung_up_ns = now;
+    if (now - which.hung_up_ns >= time_of_hang_ups_ns) return false;
+  }
   which.left = which.all;
-  which.again_ns = base::now_ns() + pause_before_next_ns;
+  which.again_ns = now + pause_before_next_ns;
   return true;
 }
 
@@ -274,9 +283,14 @@ void connector::arrive(attempt& which) {
   const welcome answer = which.shaking->answer();
   const destination to = std::move(which.to);
   attempts_.erase(&which);
-  // The key is right. A process that waits for hosts takes one after the other, however many come at the same moment.
+  // The key is right, and the others' turn comes: a program that waits for hosts takes one after the other, however
+  // many come at the same moment.
+  const std::int64_t now = base::now_ns();
   for (const auto& [key, other] : attempts_) {
-    if (other->to.address == to.address) other->hang_ups = 0;
+    if (other->to.what != purpose::invite || other->to.address != to.address) continue;
+    other->hung_up_ns = 0;
+    other->refused = false;
+    other->deadline_ns = std::max(other->deadline_ns, now + other->timeout_ns);
   }
   client_.on_greeted(to, std::move(with), answer);
 }

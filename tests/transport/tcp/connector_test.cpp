@@ -99,24 +99,65 @@ TEST_F(connectors, come_again_to_a_busy_server) {
   ASSERT_TRUE(run(on, verdict::accepted, [&] { return !client_.reached.empty(); }));
 }
 
-/// As a program that waits for hosts: whoever is first is taken, the others are let down and come again.
+/// As a program that waits for hosts: whoever is first is taken, the others are let down and come again, several times
+/// before the first one is greeted.
 TEST_F(connectors, reach_a_server_that_takes_one_after_the_other) {
   connector on({20s, false}, client_);
-  constexpr node_t invitations = 12;
-  for (node_t peer = 1; peer <= invitations; ++peer) on.begin({peer, purpose::invite, address(), nullptr});
+  constexpr std::size_t invitations = 12;
+  constexpr std::size_t greeted_late = 7;  // those that are taken before the first one is greeted
+  for (std::size_t peer = 1; peer <= invitations; ++peer)
+    on.begin({static_cast<node_t>(peer), purpose::invite, address(), nullptr});
+  std::size_t greeted = 0;
+  const auto greet_next = [&] { EXPECT_TRUE(send_welcome(accepted_[greeted++], {verdict::accepted, 0, 0, 99, 4711})); };
   const bool ended = eventually([&] {
     on.turn();
     bool taken = false;
     there_.turn([&](connection with, const hello& theirs) {
-      if (std::exchange(taken, true)) return;
-      EXPECT_TRUE(send_welcome(with, {verdict::accepted, 0, 0, 99, theirs.nonce}));
-      accepted_.push_back(std::move(with));
+      EXPECT_EQ(theirs.nonce, 4711U);
+      if (!std::exchange(taken, true)) accepted_.push_back(std::move(with));
     });
-    if (taken) there_.hang_up();
+    if (taken) {
+      there_.hang_up();
+      if (accepted_.size() > greeted_late) greet_next();
+    }
+    while (accepted_.size() == invitations && greeted < invitations) greet_next();
     return client_.reached.size() + client_.failed.size() == invitations;
   });
   EXPECT_TRUE(ended);
   EXPECT_TRUE(client_.failed.empty()) << client_.reason;
+}
+
+TEST_F(connectors, give_up_on_who_greets_nobody) {
+  connector on({20s, false}, client_);
+  on.begin({3, purpose::invite, address(), nullptr});
+  ASSERT_TRUE(eventually([&] {
+    on.turn();
+    there_.turn([&](connection, const hello&) { ++hellos_; });  // it is hung up on
+    return !client_.failed.empty();
+  }));
+  EXPECT_GT(hellos_, 1);
+  EXPECT_NE(client_.reason.find("the keys differ"), std::string::npos) << client_.reason;
+}
+
+/// Each waits for those before it.
+TEST_F(connectors, wait_longer_for_a_server_that_takes_others) {
+  connector on({20s, false}, client_);
+  on.begin({1, purpose::invite, address(), nullptr});
+  on.begin({2, purpose::invite, address(), nullptr});
+  on.turn();
+  const std::int64_t begun = base::now_ns();
+  ASSERT_TRUE(eventually([&] {
+    on.turn();
+    there_.turn([&](connection with, const hello& theirs) {
+      if (theirs.to == 1) {
+        EXPECT_TRUE(send_welcome(with, {verdict::accepted, 0, 0, 99, theirs.nonce}));
+      }
+      accepted_.push_back(std::move(with));
+    });
+    return !client_.reached.empty();
+  }));
+  EXPECT_EQ(client_.reached, std::vector<node_t>{1});
+  EXPECT_GT(on.next_ns(), begun + std::chrono::nanoseconds(20s).count()) << "when the other one is given up";
 }
 
 TEST_F(connectors, give_up_in_time) {
