@@ -71,8 +71,8 @@ void acceptor::accept_some() {
         base::log("tcp", base::log_level::warning, "cannot accept connections at %s for now (%s)%s",
                   local_address(listening_.get()).text().c_str(), error_text(why).c_str(),
                   no_descriptors ? "; raise the limit of open files (ulimit -n)"
-                  : refused      ? "; allow the system call accept4, which a filter forbids (seccomp)"
-                                 : "");
+                  : refused ? "; allow the system call accept4, which a filter (seccomp) or a firewall rule forbids"
+                            : "");
       }
       retry_ns_ = exhausted ? base::now_ns() + pause_ns : 0;
       base::change_watch(epoll_.get(), listening_.get(), exhausted ? 0U : EPOLLIN, nullptr);
