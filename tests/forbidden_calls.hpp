@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ham::inline v1::test {
@@ -39,6 +40,17 @@ inline bool forbid_command(long call, int command) {
   };
   const sock_fprog program{sizeof filter / sizeof *filter, filter};
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// Whether there are filters of system calls here, as a process of its own finds out once.
+inline bool can_forbid() {
+  static const bool can = [] {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(forbid(SYS_membarrier) ? 0 : 1);
+    int status = -1;
+    return child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
+  }();
+  return can;
 }
 
 inline bool forbid_membarrier() { return forbid(SYS_membarrier); }

@@ -8,6 +8,9 @@
 
 namespace ham::inline v1::test {
 
+/// Exit status of a program that refuses to wait for hosts.
+constexpr int refuses_to_serve = 3;
+
 /// The scenario of a program that waits: TEST_SERVE, TEST_KEY and TEST_JOBS say how.
 inline int serve() {
   runtime_options options;
@@ -19,7 +22,7 @@ inline int serve() {
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "refused: %s\n", problem.what());
   }
-  return 3;
+  return refuses_to_serve;
 }
 inline const scenario serving("serve", serve);
 
@@ -41,6 +44,18 @@ class scratch_key {
   std::string path_;
 };
 
+/// A process does not come to wait for hosts. Says what it has said, and how it ends by itself.
+struct no_server : error {
+  no_server(const std::string& said, pid_t process) : error("the server says: " + said) {
+    siginfo_t end{};
+    const auto ended = [&] {
+      return ::waitid(P_PID, static_cast<id_t>(process), &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
+    };
+    if (eventually(ended) && end.si_code == CLD_EXITED) status = end.si_status;
+  }
+  int status = -1;  ///< exit status; -1: killed, or it goes on
+};
+
 /// A process that waits for hosts at an address of its own choice.
 class server {
  public:
@@ -55,7 +70,7 @@ class server {
     process_.emplace("serve", environment_);
     const std::string line = process_->line();
     const std::size_t at_text = line.find(" at ");
-    if (at_text == std::string::npos) throw error("the server says: " + line);
+    if (at_text == std::string::npos) throw no_server(line, process_->pid());
     address_ = line.substr(at_text + 4);
   }
   [[nodiscard]] std::string nodes() const { return "tcp://" + address_; }
