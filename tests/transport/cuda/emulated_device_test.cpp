@@ -107,8 +107,9 @@ class device_here {
   /// The calls of a chain, one behind the other.
   void send_chain(std::uint32_t block, const std::vector<std::uint64_t>& words) {
     wire::call_queue& queue = driver.queues()[block];
-    std::memcpy(wire::call_room(queue, sent_[block]), words.data(), words.size() * sizeof words[0]);
-    wire::send_call(queue, sent_[block]++, wire::chain_function, words.size() * sizeof words[0], 0);
+    const std::size_t size = words.size() * sizeof(std::uint64_t);
+    if (size != 0) std::memcpy(wire::call_room(queue, sent_[block]), words.data(), size);
+    wire::send_call(queue, sent_[block]++, wire::chain_function, size, 0);
   }
   /// The next reply of a block; nullptr: the device has failed.
   const wire::reply_slot* receive(std::uint32_t block) {
@@ -390,6 +391,25 @@ TEST(emulated_device, begins_no_call_of_a_chain_behind_a_stop) {
   EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
   EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::stopped) << "cancelled before it began";
   EXPECT_EQ(marks, std::vector<std::uint32_t>(8));
+}
+
+TEST(emulated_device, asks_for_a_stop_of_a_chain_over_a_slow_link) {
+  constexpr std::int64_t read_ns = 1000;
+  device_here gpu({.blocks = 1, .warps = 2, .lanes = 2, .read_ns = read_ns});
+  std::vector<std::uint32_t> marks(4);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  std::vector<std::uint64_t> chain;
+  add_call(chain, number_of<&until_stopped>(), {}, true);
+  add_call(chain, number_of<&mark_block>(), {}, where);
+  const std::uint32_t before = begun_calls.load();
+  gpu.send_chain(0, chain);
+  while (begun_calls.load() == before) base::yield();
+  for (const std::int64_t begin = base::now_ns(); base::now_ns() - begin < 20 * read_ns;) base::yield();
+  gpu.stop(0);
+  const wire::reply_slot* const reply = gpu.receive(0);
+  EXPECT_EQ(wire::status_of(*reply), call_status::stopped);
+  EXPECT_EQ(step_of(*reply), 1U);
+  EXPECT_EQ(marks, std::vector<std::uint32_t>(4));
 }
 
 /// What nobody sends.
