@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t max_steps = 64;  // each takes at least 16 bytes of the 1000 that a chain has
 
+/// Whether a chain may go on behind it, which has all that waits for it then.
+bool goes_on(const offload::detail::part_stage& stage) noexcept { return stage.next.size() < max_steps; }
+
 }  // namespace
 
 /// Of those that a chain might have: how many it has so that all but the last one give their results to calls of the
@@ -43,16 +46,18 @@ std::vector<graph_part::stage_run*> graph_part::find_chain(stage_run& first) con
   frame& in = *first.in;
   const auto waits_for = [&](std::uint32_t stage) {
     return static_cast<std::uint32_t>(std::ranges::count_if(chain, [stage](const stage_run* one) {
-      return std::ranges::find(one->what->next, stage) != one->what->next.end();
+      return goes_on(*one->what) && std::ranges::find(one->what->next, stage) != one->what->next.end();
     }));
   };
-  for (std::size_t i = 0; i < chain.size() && chain.size() < max_steps; ++i) {
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    if (!goes_on(*chain[i]->what)) continue;
     for (const std::uint32_t next : chain[i]->what->next) {
+      if (chain.size() == max_steps) break;
       stage_run& one = in.stages[next];
-      const bool fits = on_device_[next].load(std::memory_order_relaxed) &&
-                        (one.what->needs_again == 0) == (first.what->needs_again == 0) &&
+      if (!on_device_[next].load(std::memory_order_relaxed) || std::ranges::find(chain, &one) != chain.end()) continue;
+      const bool fits = (one.what->needs_again == 0) == (first.what->needs_again == 0) &&
                         one.pending.load(std::memory_order_acquire) == waits_for(next);
-      if (fits && std::ranges::find(chain, &one) == chain.end()) chain.push_back(&one);
+      if (fits) chain.push_back(&one);
     }
   }
   chain.resize(closed(chain, chain.size()));
@@ -96,6 +101,7 @@ graph_part::stage_run* graph_part::make_chain(stage_run& first, device_chain& ch
                                                                  std::memory_order_acq_rel, std::memory_order_relaxed))
       count = i;
   }
+  if (closed(stages, count) != count) throw protocol_error("a stage of a graph that began before what it waits for");
   if (count < 2) return nullptr;
   chain.cut(count);
   stage_run* const last = stages[count - 1];

@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "ham/offload/graph.hpp"
 #include "runtime/device_job.hpp"
+#include "runtime/graph_part.hpp"
 
 namespace ham::inline v1::graph_chain_functions {
 
@@ -56,6 +59,7 @@ struct refusable {
   std::uint32_t value;
 };
 std::atomic<bool> refuses_arguments{false};
+std::function<void()> while_reading;  // by its codec, once
 std::uint32_t with_refusable(refusable of, std::uint32_t more) { return of.value + more; }
 
 std::uint32_t tripled(std::uint32_t value) { return 3 * value; }
@@ -72,6 +76,7 @@ struct ham::codec<ham::graph_chain_functions::refusable> {
   static type read(msg::reader& from) {
     const type made{from.number<std::uint32_t>()};
     if (ham::graph_chain_functions::refuses_arguments) throw std::runtime_error("refused");
+    if (const auto meanwhile = std::exchange(ham::graph_chain_functions::while_reading, {})) meanwhile();
     return made;
   }
   static std::string layout() { return "refusable"; }
@@ -113,10 +118,7 @@ class lasting_owner final : public transport::device_owner {
 /// Node 1 has a device.
 class graph_chain : public testing::Test {
  protected:
-  graph_chain() {
-    const auto address = offload::sync(1, [] { return reinterpret_cast<std::uintptr_t>(&current()); });
-    calls = std::make_unique<device_calls>(*reinterpret_cast<engine*>(address), owner);
-  }
+  graph_chain() { calls = std::make_unique<device_calls>(node, owner); }
   /// Calls that were put into the first queue of the device, and replies that it has given.
   [[nodiscard]] std::uint64_t sent() const {
     std::uint64_t last = 0;
@@ -140,6 +142,8 @@ class graph_chain : public testing::Test {
   }
 
   runtime job{test::loopback(2)};
+  engine& node =
+      *reinterpret_cast<engine*>(offload::sync(1, [] { return reinterpret_cast<std::uintptr_t>(&current()); }));
   lasting_owner owner;
   std::unique_ptr<device_calls> calls;
 };
@@ -286,6 +290,65 @@ TEST_F(graph_chain, ends_before_a_stage_whose_arguments_are_refused) {
   }
   refuses_arguments = false;
   EXPECT_EQ(behind_it.load() - counted, 1U) << "what is before it has run";
+}
+
+/// Of replays of a part.
+struct observed final : replay_observer {
+  void on_result(std::uint32_t, std::span<const std::byte>) noexcept override { results.fetch_add(1); }
+  void on_failed(std::uint32_t, std::uint32_t, std::exception_ptr why) noexcept override {
+    try {
+      std::rethrow_exception(why);
+    } catch (const std::exception& thrown) {
+      failure = thrown.what();
+    }
+  }
+  void on_lost(node_t, const std::string&) noexcept override {}
+  std::atomic<std::uint32_t> results{0};
+  std::string failure;
+};
+
+/// What nobody sends: messages of a peer that begin a stage which waits for others of its node.
+TEST_F(graph_chain, fails_if_a_peer_begins_one_of_its_stages) {
+  using offload::detail::no_stage;
+  const engine_scope scope(&node);
+  auto& next = call_of<std::decay_t<decltype(fn<&next_of>)>, std::uint32_t>::message::entry();
+  auto& both = call_of<std::decay_t<decltype(fn<&with_refusable>)>, refusable, std::uint32_t>::message::entry();
+  constexpr auto call = static_cast<std::uint8_t>(offload::detail::stage_kind::call);
+  constexpr auto finish = static_cast<std::uint8_t>(offload::detail::stage_kind::finish);
+  offload::detail::part_plan plan;
+  plan.parts = {{1, 1}};
+  plan.inputs = 1;
+  plan.starting = {0};
+  plan.ports = {{2}};
+  plan.stages.resize(4);
+  const auto describe = [&](std::uint32_t stage, std::uint8_t kind, std::uint32_t key, std::uint32_t needs,
+                            std::vector<std::uint32_t> before, std::vector<offload::detail::graph_argument> sources) {
+    offload::detail::part_stage& one = plan.stages[stage];
+    one.kind = kind;
+    one.number = stage;
+    one.key = key;
+    one.needs = needs;
+    one.next = std::move(before);
+    one.sources = std::move(sources);
+  };
+  describe(0, call, next.resolve(), 1, {1, 2}, {{5, {}}});
+  describe(1, call, both.resolve(), 1, {2}, {{no_stage, std::vector<std::byte>(4)}, {0, {}}});
+  describe(2, call, next.resolve(), 2, {3}, {{0, {}}});
+  describe(3, finish, 0, 1, {}, {{2, {}}});
+  const auto seen = std::make_shared<observed>();
+  const auto part = std::make_shared<graph_part>(node, 1, plan, seen);
+  const std::vector<std::byte> input{std::byte{4}, {}, {}, {}, std::byte{5}, {}, {}, {}};
+  const auto ends = [&](std::uint32_t replay) {
+    part->start(replay, input);
+    return test::eventually([&] { return seen->results.load() == replay; });
+  };
+  ASSERT_TRUE(ends(1)) << seen->failure;
+  EXPECT_EQ(calls_of([&] { ASSERT_TRUE(ends(2)) << seen->failure; }), 1U);
+  while_reading = [&] {
+    for (int i = 0; i < 2; ++i) part->deliver(3, 0, {});
+  };
+  ASSERT_TRUE(ends(3));
+  EXPECT_NE(seen->failure.find("began before what it waits for"), std::string::npos) << seen->failure;
 }
 
 TEST_F(graph_chain, begins_no_stage_behind_a_stop_or_a_deadline) {
