@@ -376,6 +376,7 @@ graph_part::stage_run& graph_part::begin(stage_run& stage, ready_list& ready, ex
     stage.finish();
   } catch (...) {
     stage.fail();
+    if (stage.chain_end != nullptr) return *stage.chain_end;
   }
   return stage;
 }

@@ -15,6 +15,8 @@
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 #include "ham/offload/detail/reverse_calls.hpp"
+#include "runtime/device_job.hpp"
+#include "runtime/graph_part.hpp"
 
 namespace no_memory_test {
 
@@ -79,6 +81,21 @@ using detail::wire_kind;
 
 int echo(int value) { return value; }
 std::size_t length(const std::vector<int>& what) { return what.size(); }
+int on_device(int value) { return value + 1; }
+
+}  // namespace no_memory_test
+
+HAM_DEVICE_FUNCTION(no_memory_test::on_device, thread)
+
+namespace no_memory_test {
+
+/// Counts how replays of a graph end.
+struct counting final : detail::replay_observer {
+  void on_result(std::uint32_t, std::span<const std::byte>) noexcept override { ended.fetch_add(1); }
+  void on_failed(std::uint32_t, std::uint32_t, std::exception_ptr) noexcept override { ended.fetch_add(1); }
+  void on_lost(node_t, const std::string&) noexcept override {}
+  std::atomic<std::uint32_t> ended{0};
+};
 
 class no_memory : public testing::Test {
  protected:
@@ -394,6 +411,39 @@ TEST_F(no_memory, for_the_answer_to_the_own_node) {
     } catch (const std::bad_alloc&) {
     }
   }
+}
+
+/// Its stages and its part go when they have ended.
+TEST_F(no_memory, for_a_chain_of_a_device) {
+  owner_of_device owner({.blocks = 1, .warps = 1, .lanes = 1});
+  const detail::device_calls calls(world_.node(), owner);
+  const node_t self = world_.node().self();
+  auto& function = detail::call_of<std::decay_t<decltype(fn<&on_device>)>, int>::message::entry();
+  offload::detail::graph_recording graph;
+  std::uint32_t last = record_input(graph, typeid(int));
+  for (int i = 0; i < 3; ++i) last = record_call(graph, self, function, {{last, {}}});
+  offload::detail::part_plan plan = divide_graph(finish_recording(graph, last, {}), self, 2).parts[0];
+  for (offload::detail::part_stage& one : plan.stages) one.key = function.resolve();
+  plan.parts = {{self, 1}};
+  const auto seen = std::make_shared<counting>();
+  auto part = std::make_shared<detail::graph_part>(world_.node(), self, plan, seen);
+  bytes input(8);
+  msg::writer to(input.data(), input.size());
+  to.number(std::uint32_t{4});
+  msg::encode(to, 5);
+  bool failed = true;
+  std::uint32_t replay = 0;
+  for (long at = -1; failed; ++at) {
+    {
+      failing now(at);
+      part->start(++replay, input, {.stoppable = true});
+      failed = now.failed() || at < 0;  // the part learns first which functions the device has
+    }
+    ASSERT_TRUE(eventually([&] { return seen->ended.load() == replay; })) << at;
+  }
+  const std::weak_ptr<detail::graph_part> left_of_it = part;
+  part.reset();
+  EXPECT_TRUE(eventually([&] { return left_of_it.expired(); }));
 }
 
 }  // namespace no_memory_test
