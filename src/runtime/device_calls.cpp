@@ -300,9 +300,10 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
                                const transport::device_driver::failure_report& why) {
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     queue& in = queues_[i];
-    if (const shared_request& one = in.calls[in.consumed() % wire::queue_slots];
-        in.consumed() != in.sent && one != nullptr)
-      one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(in.consumed())));
+    for (std::uint64_t position = in.consumed(); position != in.sent; ++position) {  // replies may be on their way
+      if (const shared_request& one = in.calls[position % wire::queue_slots]; one != nullptr)
+        one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(position)));
+    }
   }
   const std::vector<std::pair<shared_request, bool>> all = take_unanswered();
   std::vector<std::string> suspects;

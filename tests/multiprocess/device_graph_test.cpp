@@ -140,6 +140,28 @@ TEST(device_graph, names_the_stage_whose_function_faults) {
   }
 }
 
+TEST(device_graph, names_the_stage_that_faults_while_the_reply_before_it_is_on_its_way) {
+  const runtime rt(nodes("cuda-emulated:1/blocks=1/write=100000000"));
+  offload::graph g;
+  auto first = g.call(1, fn<&next_of>, g.input<int>());
+  auto step = g.compile(g.call(1, fn<&next_of>, g.call(1, fn<&faulting>, first).name("risky")));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(step(0).get(), 2);
+  auto before = step(0);
+  auto faults = step(4);
+  try {
+    static_cast<void>(faults.get());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::exception& failure) {
+    const std::string text = failure.what();
+    EXPECT_NE(text.find("risky"), std::string::npos) << text;
+    EXPECT_NE(text.find("in device_graph_test::faulting"), std::string::npos) << text;
+  }
+  try {
+    EXPECT_EQ(before.get(), 2);
+  } catch (const stage_error&) {  // its reply had not come
+  }
+}
+
 TEST(device_graph, has_many_replays_in_flight) {
   const runtime rt(nodes("cuda-emulated:1"));
   offload::graph g;
