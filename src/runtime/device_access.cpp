@@ -120,8 +120,9 @@ void run_on_device(incoming_call& call, const device_request& what) {
     chain->take(call, what);
     return;
   }
-  device_chain::note_handed_over(call.sink);
+  const result_sink* const sink = call.sink;
   run_on_device(call, what, contexts::of_call());
+  device_chain::note_handed_over(sink);
 }
 
 namespace {

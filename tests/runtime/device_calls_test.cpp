@@ -8,6 +8,7 @@
 #include <new>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "ham/device.hpp"
 #include "ham/msg/manifest.hpp"
 #include "ham/msg/translation.hpp"
+#include "ham/offload/graph.hpp"
 #include "offload/loopback_job.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
@@ -252,6 +254,32 @@ TEST_F(device_calls_job, of_what_the_device_has_no_version_of_are_refused_by_man
   EXPECT_FALSE(without.entries()[missing].host_only);
   EXPECT_FALSE(without.id() == with_device.id()) << "so that the nodes exchange manifests";
   EXPECT_EQ(msg::translation(without, with_device)[missing], msg::translation::host_only);
+}
+
+/// A graph of the node itself, which no manifest refuses.
+TEST_F(device_calls_job, of_what_the_device_has_no_version_of_fail_as_stages_of_that_name) {
+  const auto errors = offload::sync(1, [] {
+    offload::graph g;
+    auto first = g.call(1, fn<&next_number>, g.input<int>()).name("first");
+    auto replay = g.compile(g.call(1, fn<&of_the_host_only>, first).name("missing"));
+    std::string all;
+    for (int i = 0; i < 3; ++i) {
+      try {
+        all += std::to_string(replay(i).get());
+      } catch (const stage_error& failed) {
+        all += failed.what();
+      }
+      all += '\n';
+    }
+    return all;
+  });
+  std::istringstream lines(errors);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_NE(line.find("missing"), std::string::npos) << line;
+    EXPECT_NE(line.find("of_the_host_only"), std::string::npos) << line;
+  }
+  EXPECT_EQ(count, 3);
 }
 
 TEST_F(device_calls_job, reach_the_memory_of_their_node) {
