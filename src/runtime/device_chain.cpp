@@ -53,9 +53,10 @@ bool device_chain::append(const device_request& what, std::size_t result_at) {
   std::vector<std::uint64_t> words;
   std::size_t linked = 0;
   for (const use& one : uses_) {
-    const std::size_t to = what.place == nullptr ? no_place : what.place(what.arguments, one.parameter);
+    const std::size_t size = result_size(one.from);
+    const std::size_t to = what.place == nullptr ? no_place : what.place(what.arguments, one.parameter, size);
     if (to == no_place) return false;
-    const wire::chain_copy made{steps_[one.from].result_at, to, result_size(one.from)};
+    const wire::chain_copy made{steps_[one.from].result_at, to, size};
     words.push_back(made.word());
     linked += made.size;
   }

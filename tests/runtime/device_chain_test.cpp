@@ -21,6 +21,7 @@ struct refusable {
 bool refuses_arguments = false;
 void of_refusable(refusable) {}
 void of_grid(double) { executed.fetch_add(1); }
+std::uint32_t of_value(std::uint32_t x) { return x; }
 struct kilobyte {
   char bytes[600];
 };
@@ -44,6 +45,7 @@ struct ham::codec<ham::device_chain_functions::refusable> {
 
 HAM_DEVICE_FUNCTION(ham::device_chain_functions::of_three, thread)
 HAM_DEVICE_FUNCTION(ham::device_chain_functions::of_handle, thread)
+HAM_DEVICE_FUNCTION(ham::device_chain_functions::of_value, thread)
 HAM_DEVICE_FUNCTION(ham::device_chain_functions::of_grid, grid)
 HAM_DEVICE_FUNCTION(ham::device_chain_functions::much, thread)
 HAM_DEVICE_FUNCTION(ham::device_chain_functions::of_refusable, thread)
@@ -111,6 +113,7 @@ TEST_F(device_chains, take_no_call_that_they_cannot_hold) {
   ASSERT_TRUE((add<&of_three>({}, 1.5, std::span<const float>(), std::uint16_t{7})));
   EXPECT_FALSE((add<&of_grid>({}, 1.0))) << "all blocks execute it";
   EXPECT_FALSE((add<&of_three>({{1, 0}}, 1.5, std::span<const float>(), std::uint16_t{7}))) << "a span's bytes";
+  EXPECT_FALSE((add<&of_value>({{0, 0}}, 1U))) << "a result of another size, which nobody records";
   const offload::buffer<int> some(1, 4);
   ASSERT_TRUE((add<&of_handle>({}, some.ptr())));
   EXPECT_FALSE((add<&of_handle>({{0, 1}}, some.ptr()))) << "what has a codec of its own";

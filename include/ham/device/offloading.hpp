@@ -20,9 +20,10 @@ struct device_request {
   void (*write)(std::byte* to, const void* arguments);  ///< writes them
   const void* arguments;                                ///< what `write` is given
   void (*answer)(incoming_call& call, const std::byte* result);
-  /// Where a parameter lies in what `write` writes. no_place: its values are other bytes in messages, or are checked
-  /// where they arrive, so that what another function has given on the device cannot take its place. nullptr: all.
-  std::size_t (*place)(const void* arguments, std::size_t parameter) = nullptr;
+  /// Where a parameter of `size` bytes lies in what `write` writes. no_place: it has another size, its values are other
+  /// bytes in messages, or are checked where they arrive, so that what another function has given on the device cannot
+  /// take its place. nullptr: all.
+  std::size_t (*place)(const void* arguments, std::size_t parameter, std::size_t size) = nullptr;
 };
 
 /// Whether functions of the node that has received the call run on a device.

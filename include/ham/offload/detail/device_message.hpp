@@ -100,13 +100,13 @@ struct device_call {
     device::detail::argument_writer to(bytes);
     put_all(to, *static_cast<const std::tuple<Params...>*>(arguments));
   }
-  static std::size_t place(const void* arguments, std::size_t parameter) {
+  static std::size_t place(const void* arguments, std::size_t parameter, std::size_t size) {
     device::detail::argument_writer counted(nullptr);
     std::size_t found = no_place;
     std::size_t number = 0;
     const auto pass = [&]<class Param>(const Param& one) {
       counted.put(one);
-      if (number++ == parameter && is_same_on_device<Param>()) found = counted.size() - sizeof one;
+      if (number++ == parameter && is_same_on_device<Param>() && sizeof one == size) found = counted.size() - size;
     };
     std::apply([&](const Params&... one) { (pass(one), ...); }, *static_cast<const std::tuple<Params...>*>(arguments));
     return found;
