@@ -12,6 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
+
+#include "ham/error.hpp"
+
 namespace ham::inline v1::test {
 
 /// From now on a system call fails with `error`, in the calling thread, threads and processes that it starts, and
@@ -51,6 +55,24 @@ inline bool can_forbid() {
     return child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
   }();
   return can;
+}
+
+/// The exit status of a process in which a system call fails with `error`, and `begin` is called. 0: it throws an error
+/// that names the call; 1: it throws none; 2: there are no filters here; 3: its error speaks of something else.
+inline int status_without(long call, int error, const std::string& name, void (*begin)()) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!forbid(call, error)) ::_exit(2);
+    try {
+      begin();
+    } catch (const config_error& why) {
+      ::_exit(std::string(why.what()).find("allow the system call " + name) != std::string::npos ? 0 : 3);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 inline bool forbid_membarrier() { return forbid(SYS_membarrier); }

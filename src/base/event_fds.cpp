@@ -27,8 +27,7 @@ unique_fd make_epoll() {
 
 void expect_epoll_calls(const unique_fd& epoll) {
   const auto expect_allowed = [](const char* call, long result) {
-    if (result < 0 && (errno == EPERM || errno == ENOSYS))
-      throw config_error("cannot wait for descriptors" + refused_call(call, {}));
+    if (result < 0 && is_refused(errno)) throw config_error("cannot wait for descriptors" + refused_call(call, {}));
   };
   expect_allowed("epoll_ctl", ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, -1, nullptr));
   epoll_event event{};

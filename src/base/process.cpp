@@ -91,9 +91,6 @@ struct child_plan {
   ::_exit(127);
 }
 
-/// By a filter of system calls; or, where a process was to be killed, because it runs as another user.
-bool is_refused(int error) noexcept { return error == EPERM || error == ENOSYS; }
-
 /// As waitpid, also where the kernel refuses that one.
 pid_t reap(pid_t pid, int options, int& status) noexcept {
   const pid_t got = ::waitpid(pid, &status, options);

@@ -35,19 +35,7 @@ TEST(event_fds, an_event_is_readable_until_it_is_drained) {
 
 /// In a process for which the kernel refuses a call: what make_epoll throws; 2: there are no filters here.
 int status_without(long call, const char* name) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!test::forbid(call, ENOSYS)) ::_exit(2);
-    try {
-      static_cast<void>(make_epoll());
-    } catch (const config_error& why) {
-      ::_exit(std::string(why.what()).find("allow the system call " + std::string(name)) != std::string::npos ? 0 : 3);
-    }
-    ::_exit(1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return test::status_without(call, ENOSYS, name, [] { static_cast<void>(make_epoll()); });
 }
 
 TEST(event_fds, epoll_that_nobody_may_use_is_an_error) {

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
 #include "base/log.hpp"
+#include "base/refused_call.hpp"
 #include "transport/tcp/socket.hpp"
 
 namespace ham::inline v1::transport::tcp {
@@ -65,7 +66,7 @@ void acceptor::accept_some() {
     if (!socket) {
       const int why = errno;
       const bool no_descriptors = why == EMFILE || why == ENFILE;
-      const bool refused = why == EPERM || why == ENOSYS;
+      const bool refused = base::is_refused(why);
       const bool exhausted = no_descriptors || refused || why == ENOBUFS || why == ENOMEM;
       if (exhausted && retry_ns_ == 0) {  // once, until there is what is missing
         base::log("tcp", base::log_level::warning, "cannot accept connections at %s for now (%s)%s",

@@ -24,7 +24,7 @@ void set(int socket, int level, int option, int value) noexcept {
 
 /// `result`: of a call for no descriptor, which the kernel itself answers with another error.
 void expect_allowed(const char* call, long result) {
-  if (result < 0 && (errno == EPERM || errno == ENOSYS))
+  if (result < 0 && base::is_refused(errno))
     throw config_error("cannot connect with other nodes" + base::refused_call(call, {}));
 }
 

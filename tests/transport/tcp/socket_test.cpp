@@ -32,19 +32,7 @@ class sockets : public testing::Test {
 
 /// In a process for which the kernel refuses a call: whether `begin` names it; 2: there are no filters here.
 int status_without(long call, const char* name, void (*begin)()) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!ham::test::forbid(call)) ::_exit(2);
-    try {
-      begin();
-    } catch (const config_error& why) {
-      ::_exit(std::string(why.what()).find("allow the system call " + std::string(name)) != std::string::npos ? 0 : 3);
-    }
-    ::_exit(1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ham::test::status_without(call, EPERM, name, begin);
 }
 
 TEST(sockets_where_calls_are_refused, are_an_error_that_names_the_call) {
