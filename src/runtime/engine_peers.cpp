@@ -195,10 +195,10 @@ bool engine::break_peer(peer& who, const base::fault_rule& by) {
 
 void engine::part_with(node_t node, const std::string& reason, peer_end how) {
   const peer_hold who = peer_for(node);
-  if (who->state.load() == peer_state::ready) replies.reply_with(*who, frame_header::of(wire_kind::goodbye), {});
   std::string why = reason;
-  waits.lock();
+  waits.lock();  // before it is told: its own farewell is not to be taken for the reason
   waits.rouse();
+  if (who->state.load() == peer_state::ready) replies.reply_with(*who, frame_header::of(wire_kind::goodbye), {});
   all_connections.lose(*who, std::move(why), how);
   finish_progress();
 }

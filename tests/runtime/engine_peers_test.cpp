@@ -1,14 +1,17 @@
 // Nodes that go, and whose places others take, in the middle of what is done with them.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "core/narrow_endpoint.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 #include "runtime/engine_info.hpp"
@@ -251,6 +254,35 @@ TEST_F(engine_peers, a_connection_that_does_not_come_in_time_is_lost_for_all) {
   EXPECT_THROW(offload::sync(fresh, fn<&echo>, 1), node_failure);
   EXPECT_EQ(job.connects, 1);
   EXPECT_FALSE(offload::alive(fresh));
+}
+
+/// The node answers to it with its own farewell, which another thread may be quick to handle.
+TEST(parting, is_for_the_reason_of_who_parts) {
+  const quiet silent;
+  detail::engine host(0, 2, std::make_unique<base::heap>(base::heap::make_file()));
+  narrow_endpoint end;
+  std::atomic<bool> over{false};
+  std::thread other;
+  end.allowed = 1;
+  end.on_commit = [&] {
+    EXPECT_EQ(end.heads.back().kind, to_byte(wire_kind::goodbye));
+    host.events.on_lost(1, "it has left");
+    other = std::thread([&] {
+      host.poll_once();
+      over = true;
+    });
+    while (host.events.pending() && !over) std::this_thread::yield();  // who handles it may wait for what is sent here
+  };
+  host.locked([&] {
+    detail::peer& node = *host.peers.claim(1);
+    node.max_payload = end.max_payload();
+    node.to = &end;
+    node.state.store(detail::peer_state::ready);
+  });
+  host.part_with(1, "it is not needed", detail::peer_end::left);
+  ASSERT_EQ(end.heads.size(), 1U);
+  other.join();
+  host.locked([&] { EXPECT_EQ(host.peers[1].about.loss(), "it is not needed"); });
 }
 
 }  // namespace engine_peers_test
