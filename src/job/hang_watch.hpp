@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace ham::inline v1::detail {
 
@@ -12,6 +13,11 @@ class hang_watch {
  public:
   /// A sign of life that is none of its answers.
   void beat(std::int64_t now_ns) noexcept { last_sign_ns_ = std::max(last_sign_ns_, now_ns); }
+  /// `pieces` of long messages have arrived so far. Heartbeats are queued behind those of the same message: while it
+  /// arrives, each piece is a sign.
+  void see_pieces(std::uint64_t pieces, std::int64_t now_ns) noexcept {
+    if (std::exchange(pieces_, pieces) != pieces) beat(now_ns);
+  }
   /// Another process is watched.
   void restart() noexcept { oldest_.reset(); }
   /// `oldest`: the id of the oldest call that is to be answered, if there is one. True: it has been that for longer
@@ -26,6 +32,7 @@ class hang_watch {
 
  private:
   std::optional<std::uint32_t> oldest_;
+  std::uint64_t pieces_ = 0;
   std::int64_t last_sign_ns_ = INT64_MIN / 2;
 };
 

@@ -65,6 +65,7 @@ std::vector<supervisor::hanging> supervisor::find_hanging() {
         const call_slot* const slot = host_.calls.oldest_to(one.process, &waits_for_others);
         awaited = slot != nullptr;
         const auto call = awaited ? std::optional(slot->id.load(std::memory_order_relaxed)) : std::nullopt;
+        if (host_.peers.has(one.process)) one.hang.see_pieces(host_.peers[one.process].fragments.pieces(), now);
         if (one.hang.overdue(call, now, limit)) why = text_of_hang(one, *slot);
       }
       if (!awaited && now - one.checked_ns >= limit / 2) check_idle(one, now);

@@ -135,6 +135,8 @@ class assembler {
     streams_.clear();
     waiting_ = 0;
   }
+  /// So far, of all messages.
+  [[nodiscard]] std::uint64_t pieces() const noexcept { return pieces_; }
 
   /// Takes one piece; a message when it was the last. Throws ham::protocol_error.
   [[nodiscard]] std::optional<message> add(const frame& piece) {
@@ -158,6 +160,7 @@ class assembler {
     }
     so_far.insert(so_far.end(), bytes.begin(), bytes.end());
     waiting_ += bytes.size();
+    ++pieces_;
     if (so_far.size() < incomplete.total) return std::nullopt;
     message done = std::move(incomplete.assembled);
     waiting_ -= done.bytes.size();
@@ -173,6 +176,7 @@ class assembler {
   std::map<std::uint32_t, partial> streams_;
   std::size_t limit_;
   std::size_t waiting_ = 0;  // bytes of all partial messages
+  std::uint64_t pieces_ = 0;
 };
 
 }  // namespace ham::transport

@@ -36,6 +36,18 @@ TEST(hang_watch, heartbeats_give_time) {
   EXPECT_TRUE(one.overdue(7, 22 * limit, limit));
 }
 
+TEST(hang_watch, pieces_of_long_messages_give_time) {
+  hang_watch one;
+  one.see_pieces(5, 0);
+  EXPECT_FALSE(one.overdue(7, 0, limit));
+  for (std::int64_t now = 80; now < 20 * limit; now += 80) {
+    one.see_pieces(static_cast<std::uint64_t>(now), now);
+    EXPECT_FALSE(one.overdue(7, now + 70, limit));
+  }
+  one.see_pieces(1920, 22 * limit);
+  EXPECT_TRUE(one.overdue(7, 22 * limit, limit)) << "no other one has come";
+}
+
 TEST(hang_watch, another_process_has_its_own_time) {
   hang_watch one;
   EXPECT_FALSE(one.overdue(7, 0, limit));

@@ -1,7 +1,10 @@
 // Nodes with a call that is not answered, of which the processes are only played.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstring>
+#include <functional>
 
 #include "core/narrow_endpoint.hpp"
 #include "job/played.hpp"
@@ -74,6 +77,18 @@ class hanging_nodes : public testing::Test, protected process_starter {
     return false;
   }
 
+  /// It is not ended for a call that has no answer while it gives a sign each 10 ms.
+  void expect_alive_with(const std::function<void(int)>& sign) {
+    supervisor_.supervise(1, {.hang_after = 2s});  // this thread may have to wait for a core
+    call();
+    for (int i = 0; i < 300; ++i) {
+      sign(i);
+      std::this_thread::sleep_for(10ms);
+    }
+    host_->poll_once();
+    EXPECT_FALSE(is_ended());
+  }
+
   node_t start_again(node_t) override { throw config_error("not here"); }
   void end(node_t) noexcept override {}
   void announce_numbers() noexcept override {}
@@ -109,14 +124,16 @@ TEST_F(hanging_nodes, are_not_ended_where_nobody_has_set_a_time) {
 }
 
 TEST_F(hanging_nodes, heartbeats_give_time) {
-  supervisor_.supervise(1, {.hang_after = 2s});  // this thread may have to wait for a core
-  call();
-  for (int i = 0; i < 300; ++i) {
-    supervisor_.on_heartbeat(1);
-    std::this_thread::sleep_for(10ms);
-  }
-  host_->poll_once();
-  EXPECT_FALSE(is_ended());
+  expect_alive_with([this](int) { supervisor_.on_heartbeat(1); });
+}
+
+TEST_F(hanging_nodes, pieces_of_a_long_message_give_time) {
+  expect_alive_with([this](int which) {
+    transport::fragment_head head{1000, static_cast<std::uint64_t>(which), 0, 0};
+    std::array<std::byte, sizeof head + 1> piece{};
+    std::memcpy(piece.data(), &head, sizeof head);
+    host_->locked([&] { EXPECT_FALSE(host_->peers[1].fragments.add({{}, piece})) << which; });
+  });
 }
 
 TEST_F(hanging_nodes, are_ended_when_the_call_of_the_supervisor_has_no_answer) {

@@ -30,9 +30,9 @@ struct supervision {
   /// queue of the node belongs to it. While the host waits for no call to the node, it sends an empty one to the main
   /// queue each half of the time: a process that hangs in a call of another node, a ping or a stage of a graph is
   /// ended, too. A device that finishes elements of a map gives a sign with each, a node that copies memory to others
-  /// with each 64 MiB (without a deadline), one that executes a repeat of a graph by itself between iterations. 0:
-  /// calls may take as long as they like. Calls of groups to a node that passes them on to others, whose answers it
-  /// awaits, do not count. Use tenths of a second and more.
+  /// with each 64 MiB (without a deadline), one that executes a repeat of a graph by itself between iterations, one
+  /// that sends a long message with each piece that arrives. 0: calls may take as long as they like. Calls of groups to
+  /// a node that passes them on to others, whose answers it awaits, do not count. Use tenths of a second and more.
   std::chrono::nanoseconds hang_after{0};
   /// Rebuilds what calls need, before any other call reaches the new process. Called on a thread of the library, one
   /// for each restart: for nodes that die together it may run on several threads at once, for one node it does not. Its
