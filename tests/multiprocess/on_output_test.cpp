@@ -1,12 +1,12 @@
 // What real targets write, by whatever means, arrives line by line: of long lines, killed processes, new ones.
 // link: ham::ham
 // timeout: 300
-#include <chrono>
 #include <csignal>
 #include <iostream>
+#include <iterator>
 #include <thread>
-#include <utility>
 
+#include "holdings.hpp"
 #include "job/captured_output.hpp"
 #include "tcp_server.hpp"
 
@@ -270,22 +270,10 @@ int back_to_the_host() {
 int nothing_is_made() {
   runtime rt(nodes("shm:1"));
   offload::sync(1, fn<&nothing>);
-  // A thread that answers others may have a descriptor open for a moment.
-  const auto count = [](const char* folder) {
-    const auto entries = [&] {
-      return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
-    };
-    auto before = entries();
-    for (int tries = 0; tries < 200; ++tries) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      const auto now = entries();
-      if (std::exchange(before, now) == now) break;
-    }
-    return before;
-  };
-  const auto threads = count("/proc/self/task"), descriptors = count("/proc/self/fd");
+  const holdings before = settled(0);  // a thread that answers others may have a descriptor open for a moment
   offload::on_output(1, [](node_t, output_stream, std::string_view) {});
-  std::cout << count("/proc/self/task") - threads << ' ' << count("/proc/self/fd") - descriptors << std::endl;
+  const holdings after = settled(0);
+  std::cout << after.threads - before.threads << ' ' << std::ssize(after.files) - std::ssize(before.files) << std::endl;
   return 0;
 }
 
