@@ -2,6 +2,7 @@
 #include "sim/runs.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,9 @@
 namespace ham::inline v1::sim {
 namespace {
 
-constexpr unsigned real_seconds = 120;  // a run that takes longer hangs
+// A run that takes longer hangs. Beside other programs it may have to wait long for a core.
+constexpr rlim_t cpu_seconds = 120;
+constexpr unsigned real_seconds = 900;
 
 constexpr std::size_t idle_threads = 160;  // most runs need fewer
 
@@ -62,6 +65,8 @@ class leavings {
 
 [[noreturn]] void be_the_run(const plan& what, const leavings& to) {
   ::dup2(to.words(), STDERR_FILENO);
+  const rlimit limit{cpu_seconds, cpu_seconds + 10};
+  ::setrlimit(RLIMIT_CPU, &limit);
   ::alarm(real_seconds);
   to.numbers().result = simulate(what);
   to.numbers().complete = true;
@@ -105,8 +110,9 @@ run run_once(const plan& what) {
   result.failed = status != 0 || !left.numbers().complete;
   if (!result.failed) result.result = left.numbers().result;
   if (WIFSIGNALED(status)) {
-    const std::string why =
-        WTERMSIG(status) == SIGALRM ? "it hangs" : std::string("it crashes: ") + ::strsignal(WTERMSIG(status));
+    const int by = WTERMSIG(status);
+    const bool hangs = by == SIGALRM || by == SIGXCPU;
+    const std::string why = hangs ? "it hangs" : std::string("it crashes: ") + ::strsignal(by);
     result.said = "FAILED after a while: " + why + "\n" + result.said;
   }
   // All nodes obey the rules: none may find that another has broken them.
