@@ -12,6 +12,12 @@ namespace {
 /// How long a process that has said that it ends may take until its loss is noted; then it is not believed.
 constexpr std::int64_t loss_timeout_ns = 10'000'000'000;
 
+/// False: another thread, or the node itself, has begun.
+bool begin_connecting(peer& to) noexcept {
+  peer_state expected = peer_state::unknown;
+  return to.state.compare_exchange_strong(expected, peer_state::connecting);
+}
+
 }  // namespace
 
 peer_hold engine::peer_for(node_t node) {
@@ -56,12 +62,12 @@ peer_hold engine::make_ready(node_t node, const wait_limit& limit) {
   const bool ends = stop_.load() || leaving_.load();
   const std::int64_t end_ns = ends ? base::now_ns() + 500'000'000 : base::never_ns;
   while (state() != peer_state::ready && state() != peer_state::lost) {
-    peer_state expected = peer_state::unknown;
-    if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
-      if (ends)
+    if (state() == peer_state::unknown) {
+      if (!ends) {
+        if (!connect(*who, limit)) return {};
+      } else if (begin_connecting(*who)) {
         events.on_lost(node, "the job has ended");
-      else if (!connect(*who, limit))
-        return {};
+      }
     }
     const std::int64_t greets_by_ns = std::min(end_ns, who->greets_by_ns.load());
     const std::int64_t again_ns = base::now_ns() + 1'000'000'000;  // another thread may learn meanwhile until when
@@ -89,30 +95,31 @@ peer_hold engine::connected_peer(node_t node, const wait_limit& limit) {
                           call_outcome::not_run);
 }
 
-/// False: the limit was reached before it was known how; then somebody else may begin.
+/// False: the limit was reached before it was known how. Nobody connects until that is known: who waits for it executes
+/// calls, which may need the node as well, and would wait for the one that they have interrupted.
 bool engine::connect(peer& to, const wait_limit& limit) {
   const node_t node = to.node;
+  const auto has_begun = [&to] { return to.state.load(std::memory_order_acquire) != peer_state::unknown; };
+  const auto reach_hop = [&] {
+    const node_t hop = ways.hop_to(node);
+    return hop == node || hop == self_ || make_ready(hop, limit);
+  };
+  bool begins = false;
   try {
-    if (owner == nullptr) {
-      transports_.connect(node);
-      return true;
+    if (owner != nullptr) {
+      if (!wait_within(limit, [&] { return has_begun() || owner->knows_way(node) || stop_.load(); })) return false;
+      if (!has_begun() && !reach_hop()) return false;
     }
-    const auto reach_hop = [&] {
-      const node_t hop = ways.hop_to(node);
-      return hop == node || hop == self_ || make_ready(hop, limit);
-    };
-    if (wait_within(limit, [&] { return owner->knows_way(node) || stop_.load(); }) && reach_hop()) {
+    begins = begin_connecting(to);
+    if (!begins) return true;
+    if (owner != nullptr)
       to.greets_by_ns.store(owner->connect(node));
-      return true;
-    }
+    else
+      transports_.connect(node);
   } catch (const std::exception& problem) {
-    events.report_lost(node, problem);
-    return true;
+    if (begins || begin_connecting(to)) events.report_lost(node, problem);
   }
-  peer_state expected = peer_state::connecting;
-  to.state.compare_exchange_strong(expected, peer_state::unknown);
-  waits.wake();
-  return false;
+  return true;
 }
 
 void engine::connect_through_others(node_t node) {

@@ -243,6 +243,48 @@ TEST_F(engine_peers, who_does_not_wait_begins_the_connection_all_the_same) {
   EXPECT_EQ(other.job.connects, 1);
 }
 
+/// Which the call has interrupted on its thread: nobody else could begin.
+TEST_F(engine_peers, a_call_within_the_wait_for_the_way_to_a_node_connects_to_it) {
+  unconnected_node other(world_.node());
+  slow_job& job = other.job;
+  world_.node().ways.add(other.number, world_.node().self());
+  job.greets_by_ns = base::now_ns();  // too late, so that whoever waits for it learns that it is lost
+  int runs = 0;
+  within_call = [&] {
+    ++runs;
+    job.knows = true;
+    EXPECT_THROW(offload::sync(offload::within(other.number, std::chrono::seconds(10)), fn<&echo>, 1), node_failure);
+    EXPECT_EQ(job.connects, 1);
+  };
+  call(world_.friendly());
+  EXPECT_THROW(offload::sync(other.number, fn<&echo>, 1), node_failure);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(job.connects, 1) << "once";
+}
+
+TEST_F(engine_peers, a_call_within_the_wait_for_the_node_between_connects_to_the_one_behind) {
+  unconnected_node far(world_.node());
+  slow_job& job = far.job;
+  job.knows = true;
+  world::peer& caller = world_.friendly();
+  const node_t between = caller.number + 1;
+  world_.node().ways.add(between, world_.node().self());
+  world_.node().ways.add(far.number, between);
+  int runs = 0;
+  within_call = [&] {
+    ++runs;
+    EXPECT_EQ(job.connects, 1) << "to the one between";
+    EXPECT_EQ(world_.friendly().number, between);
+    job.greets_by_ns = base::now_ns();
+    EXPECT_THROW(offload::sync(offload::within(far.number, std::chrono::seconds(10)), fn<&echo>, 1), node_failure);
+    EXPECT_EQ(job.connects, 2);
+  };
+  call(caller);
+  EXPECT_THROW(offload::sync(far.number, fn<&echo>, 1), node_failure);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(job.connects, 2);
+}
+
 /// Who began the connection has given up; those who wait on know until when it must come all the same.
 TEST_F(engine_peers, a_connection_that_does_not_come_in_time_is_lost_for_all) {
   unconnected_node other(world_.node());
