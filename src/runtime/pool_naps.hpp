@@ -8,13 +8,13 @@
 namespace ham::inline v1::offload::detail {
 
 /// Where more threads are busy than there are cores, one that polls until there is room again has the core of the tasks
-/// that it waits for: with as many nodes as cores, up to half of them. It sleeps instead, for about as long as half of
-/// the tasks take that the pool has room for, so that none of the nodes runs out of them; nobody wakes it up, which
-/// would cost more than a short task. Not thread-safe.
+/// that it waits for: with as many nodes as cores, up to half of them. It sleeps instead, for about as long as two
+/// thirds of the tasks take that the pool has room for, so that none of the nodes runs out of them; nobody wakes it up,
+/// which would cost more than a short task. Not thread-safe.
 class pool_naps {
  public:
   static constexpr std::int64_t min_ns = 20'000;
-  static constexpr std::int64_t max_ns = 500'000;
+  static constexpr std::int64_t max_ns = 1'000'000;
   static constexpr std::size_t min_room = 16;  ///< with less, nodes run out of tasks meanwhile
   static constexpr unsigned waits_between_trials = 64;
 
@@ -38,7 +38,7 @@ class pool_naps {
       nap_ns_ = 0;
     } else if (all_idle) {
       nap_ns_ = std::max(min_ns, nap_ns_ - nap_ns_ / 4);
-    } else if (2 * since < room) {
+    } else if (3 * since < 2 * room) {
       nap_ns_ = std::min(max_ns, few ? 4 * nap_ns_ : nap_ns_ + nap_ns_ / 2);
     }
     return nap_ns_;

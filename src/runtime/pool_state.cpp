@@ -13,11 +13,10 @@
 namespace ham::inline v1::offload::detail {
 namespace {
 
-void check_nodes(const engine& at, const std::vector<node_t>& nodes, std::size_t per_node) {
+void check_nodes(const engine& at, const std::vector<node_t>& nodes) {
   if (nodes.empty())
     throw config_error(
         "a pool has no nodes (none were named, or the job has no other ones); name those that shall work");
-  if (per_node == 0) throw config_error("a pool has room for no task (per_node is 0); set it to at least 1");
   for (auto one = nodes.begin(); one != nodes.end(); ++one) {
     if (*one < 0 || static_cast<std::size_t>(*one) >= at.peers.size())
       throw config_error("a pool has node " + std::to_string(*one) + " (the job has nodes 0 to " +
@@ -92,18 +91,18 @@ bool waiter_list::remove(pool_waiter& one) noexcept {
 // ---- places
 
 pool_state::pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node, bool stoppable)
-    : runtime_(at.serial), per_node_(per_node), deadline_ns_(stoppable ? base::never_ns : 0), living_(nodes.size()) {
-  check_nodes(at, nodes, per_node);
+    : runtime_(at.serial), deadline_ns_(stoppable ? base::never_ns : 0), living_(nodes.size()), room_(per_node) {
+  check_nodes(at, nodes);
   for (const node_t node : nodes) members_.push_back({node});
 }
 
 std::size_t pool_state::pending() const {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   return tasks_;
 }
 
 std::size_t pool_state::living() const {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   return living_;
 }
 
@@ -124,11 +123,11 @@ std::size_t pool_state::claim(std::size_t limit, bool also_restarting) noexcept 
 
 std::size_t pool_state::enter(when_full policy) {
   {
-    const std::lock_guard guard(mutex_);
+    const std::lock_guard guard(lock_);
     if (living_ == 0) throw none_left();
     // Room may depend on the very call that asks for it.
     const bool must_not_wait = policy == when_full::wait && executes_something();
-    std::size_t place = must_not_wait ? claim(none) : waiting_.empty() ? claim(per_node_) : none;
+    std::size_t place = must_not_wait ? claim(none) : waiting_.empty() ? claim(room_.of_node()) : none;
     if (place == none && must_not_wait) place = claim(none, true);
     if (place != none) {
       ++tasks_;
@@ -142,14 +141,14 @@ std::size_t pool_state::enter(when_full policy) {
 std::size_t pool_state::wait_for_place() {
   waiting_thread me(engine_of_runtime(runtime_));
   {
-    std::unique_lock guard(mutex_);
+    std::unique_lock guard(lock_);
     ++tasks_;
     waiting_.push_back(me);
     hand_out(guard);
   }
   if (const std::int64_t nap_ns = next_nap_ns(me.slot); nap_ns != 0) base::sleep_ns(nap_ns);
   if (!me.wait()) {
-    std::unique_lock guard(mutex_);
+    std::unique_lock guard(lock_);
     static_cast<void>(waiting_.remove(me));
     guard.unlock();
     leave(me.place);
@@ -158,7 +157,7 @@ std::size_t pool_state::wait_for_place() {
   }
   if (me.place == none) {
     leave(none);
-    const std::lock_guard guard(mutex_);
+    const std::lock_guard guard(lock_);
     throw none_left();
   }
   return me.place;
@@ -167,18 +166,27 @@ std::size_t pool_state::wait_for_place() {
 /// If cores are few, handles what has arrived. 0: that was enough, or this thread does not sleep.
 std::int64_t pool_state::next_nap_ns(const call_slot& awaited) {
   engine* const at = find_engine(runtime_);
-  if (at == nullptr || !at->oversubscribed()) return 0;
+  if (at == nullptr) return 0;
+  if (!at->oversubscribed()) {
+    const std::lock_guard guard(lock_);
+    room_.be_few();
+    return 0;
+  }
   constexpr int max_polls = 64;  // then the usual wait, which gives way to who needs the core
   for (int polls = 0; at->poll_once(); ++polls) {
     if (awaited.settled() || polls == max_polls) return 0;
   }
   if (awaited.settled()) return 0;
-  const std::lock_guard guard(mutex_);
-  return naps_.next_ns(ended_, per_node_ * living_);
+  std::unique_lock guard(lock_);
+  if (room_.adapt(ended_, living_, base::now_ns())) {
+    hand_out(guard);
+    return 0;
+  }
+  return naps_.next_ns(ended_, room_.of_node() * living_);
 }
 
 void pool_state::leave(std::size_t place) noexcept {
-  std::unique_lock guard(mutex_);
+  std::unique_lock guard(lock_);
   if (place != none) {
     --members_[place].tasks;
     ++ended_;
@@ -188,7 +196,7 @@ void pool_state::leave(std::size_t place) noexcept {
 }
 
 void pool_state::move_on(std::size_t place, pool_waiter& task) noexcept {
-  std::unique_lock guard(mutex_);
+  std::unique_lock guard(lock_);
   --members_[place].tasks;
   waiting_.push_front(task);
   hand_out(guard);
@@ -196,7 +204,7 @@ void pool_state::move_on(std::size_t place, pool_waiter& task) noexcept {
 
 /// Gives places to those that wait, or tells them that there never will be any. Tasks that fail then, or were stopped,
 /// leave, and who leaves hands out: beyond some depth the calls further out go on, since no stack has room for all.
-void pool_state::hand_out(std::unique_lock<std::mutex>& guard) noexcept {
+void pool_state::hand_out(std::unique_lock<base::biased_lock>& guard) noexcept {
   constexpr unsigned max_depth = 32;
   static thread_local unsigned depth = 0;
   if (depth == max_depth) return;
@@ -208,7 +216,7 @@ void pool_state::hand_out(std::unique_lock<std::mutex>& guard) noexcept {
     guard.lock();
   };
   while (!waiting_.empty()) {
-    const std::size_t place = claim(per_node_);
+    const std::size_t place = claim(room_.of_node());
     if (place == none && living_ != 0) break;
     give(waiting_, place);
   }
@@ -240,7 +248,7 @@ bool pool_state::awaits_return(std::size_t place) noexcept {
     if (!now.supervised || now.now == replacements::phase::given_up) return false;
     auto notice = std::make_unique<return_notice>(shared_from_this(), place);
     {
-      const std::lock_guard guard(mutex_);
+      const std::lock_guard guard(lock_);
       if (members_[place].lost || std::exchange(members_[place].restarting, true)) return true;
     }
     if (at->numbers.run_when_decided(number, notice.get()))
@@ -255,14 +263,14 @@ bool pool_state::awaits_return(std::size_t place) noexcept {
 
 /// If there is no process, the next call that is sent there says so.
 void pool_state::come_back(std::size_t place) noexcept {
-  std::unique_lock guard(mutex_);
+  std::unique_lock guard(lock_);
   members_[place].restarting = false;
   hand_out(guard);
 }
 
 void pool_state::exclude(std::size_t place, const std::exception_ptr& why) noexcept {
   if (awaits_return(place)) return;
-  std::unique_lock guard(mutex_);
+  std::unique_lock guard(lock_);
   if (members_[place].lost) return;
   members_[place].lost = true;
   --living_;
@@ -320,12 +328,12 @@ void pool_state::await_idle() noexcept {
     if (pending() == 0) return;
     waiting_thread me(engine_of_runtime(runtime_));
     {
-      std::unique_lock guard(mutex_);
+      std::unique_lock guard(lock_);
       idle_.push_back(me);
       hand_out(guard);
     }
     if (me.wait()) return;
-    const std::lock_guard guard(mutex_);
+    const std::lock_guard guard(lock_);
     static_cast<void>(idle_.remove(me));
   } catch (...) {  // the runtime has ended: so have the tasks
   }

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/biased_lock.hpp"
 #include "ham/error.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 #include "runtime/pool_naps.hpp"
+#include "runtime/pool_room.hpp"
 
 namespace ham::inline v1::offload::detail {
 
@@ -47,7 +49,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
  public:
   static constexpr std::size_t none = SIZE_MAX;
 
-  /// Throws ham::config_error.
+  /// `per_node`: as pool_options has it. Throws ham::config_error.
   pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node, bool stoppable = false);
   pool_state(const pool_state&) = delete;
   pool_state& operator=(const pool_state&) = delete;
@@ -96,17 +98,17 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   void come_back(std::size_t place) noexcept;
   [[nodiscard]] std::size_t wait_for_place();
   [[nodiscard]] std::int64_t next_nap_ns(const call_slot& awaited);
-  void hand_out(std::unique_lock<std::mutex>& guard) noexcept;
+  void hand_out(std::unique_lock<base::biased_lock>& guard) noexcept;
   [[nodiscard]] node_failure none_left() const;
 
   const std::uint64_t runtime_;
-  const std::size_t per_node_;
   const std::int64_t deadline_ns_;
-  mutable std::mutex mutex_;
+  mutable base::biased_lock lock_;  ///< of what follows; most pools are one thread's
   std::vector<member> members_;
   std::size_t living_;
   std::size_t tasks_ = 0;
   std::uint64_t ended_ = 0;  // tasks that have left a place
+  pool_room room_;
   pool_naps naps_;
   std::size_t next_ = 0;  // of those with equally few tasks
   waiter_list waiting_;   // for room

@@ -131,7 +131,6 @@ TEST_F(pool, refuses_lists_of_nodes_that_cannot_work) {
   EXPECT_NE(text([] { offload::pool far({1, 7}); }).find("node 7 (the job has nodes 0 to 2)"), std::string::npos);
   EXPECT_NE(text([] { offload::pool negative({-1}); }).find("node -1"), std::string::npos);
   EXPECT_NE(text([] { offload::pool same({1, 2, 1}); }).find("node 1 twice"), std::string::npos);
-  EXPECT_NE(text([] { offload::pool full({1}, {.per_node = 0}); }).find("per_node"), std::string::npos);
 }
 
 TEST(pool_alone, of_a_job_without_targets_says_so) {

@@ -19,7 +19,7 @@ class naps : public testing::Test {
   std::uint64_t ended_ = 0;
 };
 
-TEST_F(naps, grow_until_half_of_the_tasks_end_meanwhile) {
+TEST_F(naps, grow_until_two_thirds_of_the_tasks_end_meanwhile) {
   EXPECT_EQ(after(0), pool_naps::min_ns);
   std::int64_t last = pool_naps::min_ns;
   for (int i = 0; i < 3; ++i) {
@@ -27,14 +27,14 @@ TEST_F(naps, grow_until_half_of_the_tasks_end_meanwhile) {
     EXPECT_GT(next, last);
     last = next;
   }
-  EXPECT_EQ(after(room / 2), last);
-  EXPECT_EQ(after(room / 2), last);
+  EXPECT_EQ(after(2 * room / 3 + 1), last);
+  EXPECT_EQ(after(2 * room / 3 + 1), last);
 }
 
 TEST_F(naps, shrink_when_nodes_run_out_of_tasks) {
   static_cast<void>(after(0));
   for (int i = 0; i < 4; ++i) static_cast<void>(after(room / 4));
-  const std::int64_t before = after(room / 2);
+  const std::int64_t before = after(2 * room / 3 + 1);
   EXPECT_LT(after(room), before);
   EXPECT_GE(after(room), pool_naps::min_ns);
 }

@@ -9,7 +9,7 @@ namespace ham::inline v1::sim {
 namespace {
 
 /// Of a pool that nobody else keeps: its destructor waits.
-offload::pool_options any_room(random_source& random) { return {.per_node = 1 + random.below(4)}; }
+offload::pool_options any_room(random_source& random) { return {.per_node = random.below(5)}; }
 
 /// Ends a map.
 struct no_more_results {};

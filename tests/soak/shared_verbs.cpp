@@ -13,7 +13,7 @@
 namespace soak {
 namespace {
 
-offload::pool make_pool(worker& self) { return offload::pool(self.all_nodes(), {.per_node = 1 + self.below(32)}); }
+offload::pool make_pool(worker& self) { return offload::pool(self.all_nodes(), {.per_node = self.below(33)}); }
 
 /// Of all nodes, in another order each time.
 offload::group any_group(worker& self) {

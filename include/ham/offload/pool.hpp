@@ -23,7 +23,9 @@
 namespace ham::inline v1::offload {
 
 struct pool_options {
-  std::size_t per_node = 32;  ///< tasks that a node may have, running and waiting; at least 1
+  /// Tasks that a node may have, running and waiting. 0: 32; up to 256 where nodes share cores with the thread that
+  /// fills the pool, and tasks are so short that they would run out of them.
+  std::size_t per_node = 0;
   /// future::request_stop() reaches the functions of tasks that run; costs a task what offload::stoppable() does.
   bool stoppable = false;
 };
@@ -51,7 +53,7 @@ class pool {
   /// All nodes but this one that can be called now. Throws ham::config_error if there are none.
   pool() : pool(detail::all_others()) {}
   /// Nodes that are lost already get no tasks. Throws ham::config_error for no nodes, numbers that the job does not
-  /// have, or that are there twice, and for room for no task.
+  /// have, or that are there twice.
   explicit pool(std::vector<node_t> nodes, pool_options options = {})
       : state_(detail::make_pool_state(std::move(nodes), options.per_node, options.stoppable)) {}
   pool(const pool&) = delete;
@@ -59,11 +61,11 @@ class pool {
   /// Waits until all tasks have settled, and makes progress. Their futures stay valid.
   ~pool() { detail::await_idle(*state_); }
 
-  /// Starts callable(args...) on the least busy node. While all nodes have `per_node` tasks it waits, first come, first
-  /// served, and makes progress; but not within a call or a continuation, which a task may wait for in turn: there the
-  /// task is sent beyond that limit. Where busy nodes have not a core each, it sleeps for up to 0.5 ms at a time of
-  /// that wait, and makes no progress. Arguments are copied before it returns. What the function throws is in the
-  /// future. Throws as offload::async; ham::node_failure only if no node is left.
+  /// Starts callable(args...) on the least busy node. While all nodes have as many tasks as they may it waits, first
+  /// come, first served, and makes progress; but not within a call or a continuation, which a task may wait for in
+  /// turn: there the task is sent beyond that limit. Where busy nodes have not a core each, it sleeps for up to 0.5 ms
+  /// at a time of that wait, and makes no progress. Arguments are copied before it returns. What the function throws is
+  /// in the future. Throws as offload::async; ham::node_failure only if no node is left.
   template <class Callable, class... Args>
   requires(!sends_pointers<Callable, Args...>) [[nodiscard]] auto async(const Callable& callable, const Args&... args)
       -> future_of<Callable, Args...> {
@@ -76,8 +78,8 @@ class pool {
     return start(detail::when_full::wait, callable, args...);
   }
 
-  /// The same, but gives nothing at once if all nodes have `per_node` tasks, others wait for room already, or the queue
-  /// to the node is full.
+  /// The same, but gives nothing at once if all nodes have as many tasks as they may, others wait for room already, or
+  /// the queue to the node is full.
   template <class Callable, class... Args>
   requires(!sends_pointers<Callable, Args...>)
       [[nodiscard]] auto try_async(const Callable& callable, const Args&... args)
