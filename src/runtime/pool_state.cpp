@@ -26,6 +26,29 @@ void check_nodes(const engine& at, const std::vector<node_t>& nodes) {
   }
 }
 
+/// What is said later of a node that is lost.
+struct last_loss {
+  node_failure::details of;
+  std::string text;
+};
+
+/// Empty where there is no memory.
+last_loss describe(const std::exception_ptr& why) noexcept {
+  last_loss result;
+  try {
+    try {
+      std::rethrow_exception(why);
+    } catch (const node_failure& loss) {
+      result.of.node = loss.node();
+      result.of.pid = loss.pid();
+      result.of.host = loss.host();
+      result.text = loss.what();
+    }
+  } catch (...) {  // also of the texts
+  }
+  return result;
+}
+
 /// A thread that makes progress meanwhile.
 struct waiting_thread : pool_waiter {
   explicit waiting_thread(engine& at)
@@ -122,11 +145,14 @@ std::size_t pool_state::claim(std::size_t limit, bool also_restarting) noexcept 
 }
 
 std::size_t pool_state::enter(when_full policy) {
+  // Room may depend on the very call that asks for it.
+  const bool must_not_wait = policy == when_full::wait && executes_something();
   {
-    const std::lock_guard guard(lock_);
-    if (living_ == 0) throw none_left();
-    // Room may depend on the very call that asks for it.
-    const bool must_not_wait = policy == when_full::wait && executes_something();
+    std::unique_lock guard(lock_);
+    if (living_ == 0) {
+      guard.unlock();
+      throw none_left();
+    }
     std::size_t place = must_not_wait ? claim(none) : waiting_.empty() ? claim(room_.of_node()) : none;
     if (place == none && must_not_wait) place = claim(none, true);
     if (place != none) {
@@ -157,7 +183,6 @@ std::size_t pool_state::wait_for_place() {
   }
   if (me.place == none) {
     leave(none);
-    const std::lock_guard guard(lock_);
     throw none_left();
   }
   return me.place;
@@ -270,19 +295,13 @@ void pool_state::come_back(std::size_t place) noexcept {
 
 void pool_state::exclude(std::size_t place, const std::exception_ptr& why) noexcept {
   if (awaits_return(place)) return;
+  last_loss last = describe(why);  // nothing is thrown while others spin for the lock
   std::unique_lock guard(lock_);
   if (members_[place].lost) return;
   members_[place].lost = true;
   --living_;
-  try {
-    std::rethrow_exception(why);
-  } catch (const node_failure& loss) {
-    last_lost_.node = loss.node();
-    last_lost_.host = loss.host();
-    last_lost_.pid = loss.pid();
-    last_loss_ = loss.what();
-  } catch (...) {  // no memory for the text
-  }
+  std::swap(last_lost_, last.of);
+  std::swap(last_loss_, last.text);
   hand_out(guard);
 }
 
@@ -315,11 +334,16 @@ bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool 
   return !who || who->state.load(std::memory_order_acquire) == peer_state::lost;
 }
 
-/// The lock is held.
 node_failure pool_state::none_left() const {
-  node_failure::details what = last_lost_;
+  node_failure::details what;
+  std::string last;
+  {
+    const std::lock_guard guard(lock_);
+    what = last_lost_;
+    last = last_loss_;
+  }
   what.outcome = call_outcome::not_run;
-  return node_failure("all nodes of this pool are lost (the last one: " + last_loss_ + "); make a pool of other nodes",
+  return node_failure("all nodes of this pool are lost (the last one: " + last + "); make a pool of other nodes",
                       std::move(what));
 }
 

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <new>
 #include <optional>
+#include <string>
 
 #include "base/extent_list.hpp"
 #include "core/batch_reply.hpp"
@@ -17,6 +19,7 @@
 #include "ham/offload/detail/reverse_calls.hpp"
 #include "runtime/device_job.hpp"
 #include "runtime/graph_part.hpp"
+#include "runtime/pool_state.hpp"
 
 namespace no_memory_test {
 
@@ -411,6 +414,23 @@ TEST_F(no_memory, for_the_answer_to_the_own_node) {
     } catch (const std::bad_alloc&) {
     }
   }
+}
+
+TEST_F(no_memory, for_the_loss_of_a_node_of_a_pool) {
+  const node_t node = world_.friendly().number;
+  const std::string what(100, 'x'), host(100, 'y');
+  const std::exception_ptr why =
+      std::make_exception_ptr(node_failure(what, {.node = node, .host = host, .function = {}}));
+  long at = 0;
+  for (bool failed = true; failed; ++at) {
+    offload::detail::pool_state pool(world_.node(), {node}, 1);
+    failing from(at);
+    pool.exclude(0, why);
+    failed = from.failed();
+    EXPECT_EQ(pool.living(), 0U);
+    EXPECT_THROW(static_cast<void>(pool.enter(detail::when_full::refuse)), node_failure);
+  }
+  EXPECT_GE(at, 2) << "its texts take some";
 }
 
 /// Its stages and its part go when they have ended.

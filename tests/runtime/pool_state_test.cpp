@@ -82,6 +82,13 @@ TEST_F(pool_state_of_two, fills_nodes_evenly) {
   EXPECT_EQ(state.pending(), 4U);
 }
 
+TEST_F(pool_state_of_two, has_room_by_itself) {
+  pool_state by_itself(ham::detail::current(), {2, 1}, 0);
+  std::size_t tasks = 0;
+  while (by_itself.enter(when_full::refuse) != pool_state::none) ++tasks;
+  EXPECT_EQ(tasks, 2 * offload::detail::pool_room::few);
+}
+
 TEST_F(pool_state_of_two, a_task_that_moves_on_comes_before_all_others_and_counts_meanwhile) {
   for (int i = 0; i < 4; ++i) static_cast<void>(state.enter(when_full::refuse));
   task moved, again;
