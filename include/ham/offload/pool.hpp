@@ -63,7 +63,7 @@ class pool {
 
   /// Starts callable(args...) on the least busy node. While all nodes have as many tasks as they may it waits, first
   /// come, first served, and makes progress; but not within a call or a continuation, which a task may wait for in
-  /// turn: there the task is sent beyond that limit. Where busy nodes have not a core each, it sleeps for up to 0.5 ms
+  /// turn: there the task is sent beyond that limit. Where busy nodes have not a core each, it sleeps for up to 1 ms
   /// at a time of that wait, and makes no progress. Arguments are copied before it returns. What the function throws is
   /// in the future. Throws as offload::async; ham::node_failure only if no node is left.
   template <class Callable, class... Args>
