@@ -39,12 +39,17 @@ class pool_room {
   void be_few() noexcept {
     if (chosen_) of_node_ = few;
   }
+  /// The pool is empty: nobody knows how long tasks to come take.
+  void start_anew() noexcept {
+    be_few();
+    at_ns_ = 0;
+  }
 
  private:
   const bool chosen_;
   std::size_t of_node_;
   std::uint64_t ended_ = 0;  // when that was counted last
-  std::int64_t at_ns_ = 0;
+  std::int64_t at_ns_ = 0;   // 0: nobody has counted
 };
 
 }  // namespace ham::offload::detail

@@ -216,7 +216,7 @@ void pool_state::leave(std::size_t place) noexcept {
     --members_[place].tasks;
     ++ended_;
   }
-  --tasks_;
+  if (--tasks_ == 0) room_.start_anew();
   hand_out(guard);
 }
 

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 
@@ -246,6 +247,23 @@ TEST(pool, tasks_wait_for_room_on_the_nodes_that_are_left) {
   EXPECT_FALSE(workers.try_async(fn<&counted>, 9).has_value());
   shared_ledger().gate = true;
   for (int task = 0; task < 8; ++task) EXPECT_EQ(all[static_cast<std::size_t>(task)].get(), 3 * task);
+}
+
+/// What it has learned of short tasks, where host and targets share the cores, is not true of tasks to come.
+TEST(pool, has_room_for_few_tasks_again_when_it_was_idle) {
+  clear_ledger();
+  runtime rt(nodes("shm:" + std::to_string(std::clamp(std::thread::hardware_concurrency(), 2U, 8U))));
+  offload::pool workers;
+  std::vector<offload::future<int>> all;
+  for (int task = 0; task < max_tasks; ++task) all.push_back(workers.async(fn<&twice>, task));
+  for (auto& one : all) one.get();
+  EXPECT_TRUE(eventually([&] { return workers.pending() == 0; }));
+  all.clear();
+  for (int task = 0; auto one = workers.try_async(fn<&counted_behind_gate>, task); ++task)
+    all.push_back(*std::move(one));
+  EXPECT_EQ(all.size(), 32 * workers.living());
+  shared_ledger().gate = true;
+  for (auto& one : all) one.get();
 }
 
 TEST(pool, when_all_targets_die_everything_settles) {

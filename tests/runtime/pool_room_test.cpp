@@ -50,6 +50,17 @@ TEST_F(room_of_two_nodes, is_little_where_there_are_cores_or_no_nodes) {
   EXPECT_EQ(all_.of_node(), pool_room::few);
 }
 
+TEST_F(room_of_two_nodes, is_measured_anew_behind_a_break) {
+  static_cast<void>(grows_after(32, 10'000));
+  EXPECT_TRUE(grows_after(32, 10'000));
+  all_.start_anew();
+  EXPECT_EQ(all_.of_node(), pool_room::few);
+  EXPECT_FALSE(grows_after(256, 10'000)) << "these were the tasks before";
+  EXPECT_FALSE(grows_after(1, 1'000'000'000));
+  EXPECT_FALSE(grows_after(32, 100'000));
+  EXPECT_TRUE(grows_after(32, 10'000));
+}
+
 TEST(room, that_is_set_stays) {
   pool_room set(100);
   for (std::uint64_t full = 0; full < 10; ++full)
