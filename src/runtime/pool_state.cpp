@@ -207,7 +207,8 @@ std::int64_t pool_state::next_nap_ns(const call_slot& awaited) {
     hand_out(guard);
     return 0;
   }
-  return naps_.next_ns(ended_, room_.of_node() * living_);
+  const std::int64_t nap_ns = naps_.next_ns(ended_, room_.of_node() * living_);
+  return awaited.settled() ? 0 : nap_ns;
 }
 
 void pool_state::leave(std::size_t place) noexcept {
