@@ -2,6 +2,7 @@
 // link: ham::ham
 // timeout: 300
 #include <csignal>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <thread>
@@ -146,6 +147,29 @@ TEST(on_output, of_a_number_that_is_being_started_again) {
   offload::on_output(1, got.handler());
   offload::sync(1, fn<&say>, std::string("again"));
   EXPECT_EQ(got.wait_for(1).back().text, "again");
+}
+
+std::function<void()> on_host;
+void act_on_host() { on_host(); }
+void have_host_act() { offload::sync(0, fn<&act_on_host>); }
+
+/// The target calls the host before it comes to the call by which its output is led elsewhere: that call arrives while
+/// on_output waits.
+TEST(on_output, within_a_call_that_has_come_while_it_was_first_asked_for) {
+  received_lines first, second;
+  runtime rt(nodes("shm:1"));
+  int runs = 0;
+  on_host = [&] {
+    ++runs;
+    offload::on_output(1, second.handler());
+  };
+  auto calls_back = offload::async(1, fn<&have_host_act>);
+  offload::on_output(1, first.handler());
+  calls_back.get();
+  EXPECT_EQ(runs, 1);
+  offload::sync(1, fn<&say>, std::string("to the second"));
+  EXPECT_EQ(second.wait_for(1).front().text, "to the second");
+  EXPECT_TRUE(first.all().empty());
 }
 
 TEST(on_output, bytes_and_long_lines_stay_as_they_are) {
