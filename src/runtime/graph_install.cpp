@@ -12,29 +12,6 @@
 
 namespace ham::inline v1::offload::detail {
 
-/// One thread installs at a time.
-class graph_replays::installing {
- public:
-  explicit installing(graph_replays& of) : of_(of) {
-    std::thread::id nobody;
-    mine_ = of_.installing_.compare_exchange_strong(nobody, std::this_thread::get_id());
-    if (!mine_ && nobody == std::this_thread::get_id())
-      throw call_error(
-          "a graph is replayed while this very thread installs it (a call or a continuation came in between); replay "
-          "it on another thread, or later");
-  }
-  installing(const installing&) = delete;
-  installing& operator=(const installing&) = delete;
-  ~installing() {
-    if (mine_) of_.installing_.store(std::thread::id());
-  }
-  explicit operator bool() const noexcept { return mine_; }
-
- private:
-  graph_replays& of_;
-  bool mine_;
-};
-
 void graph_replays::install() {
   at_.graphs.enlist(*this);
   try {
@@ -60,50 +37,43 @@ bool graph_replays::is_replaced(std::span<const node_t> processes) const {
 
 /// No replay is in flight: they have failed with the loss that asks for this.
 /// False: the limit was reached before a node was started again, or had its part. True: the graph is installed, or
-/// stale again.
+/// stale again. Each thread that needs the parts installs some: one that waited for another's could be what that one
+/// executes, or has to wait for. Those that are there first count.
 bool graph_replays::renew_installation(const wait_limit& limit) {
-  const installing turn(*this);
-  if (!turn) {
-    at_.progress_until(base::now_ns() + 100'000);
-    return !limit.reached();
-  }
-  if (!stale_.exchange(false, std::memory_order_acq_rel)) return true;
+  const auto is_stale = [this] { return stale_.load(std::memory_order_acquire); };
   std::vector<node_t> processes;
   try {
     for (const node_t node : plan_.nodes) {
       processes.push_back(at_.process_of(node, limit));
-      if (processes.back() >= 0) continue;
-      stale_.store(true, std::memory_order_release);
-      return false;
+      if (!is_stale()) return true;
+      if (processes.back() < 0) return false;
     }
-    std::shared_ptr<const installation> fresh = install_parts_on(processes, limit);
+    std::shared_ptr<const installation> unused = install_parts_on(processes, limit);
     at_.waits.lock();
-    std::swap(where_, fresh);
-    at_.graphs.expect_results(*this, where_->parts.front().id);
-    // The loss of a node, while it was not known yet to have a part, was told to nobody.
-    const auto is_lost = [this](const part_address& one) {
-      const peer_hold who = at_.peers.hold(one.node);
-      return who && who->state.load(std::memory_order_acquire) == peer_state::lost;
-    };
-    if (std::any_of(where_->parts.begin(), where_->parts.end(), is_lost)) stale_.store(true, std::memory_order_release);
+    if (is_stale()) {
+      std::swap(where_, unused);
+      at_.graphs.expect_results(*this, where_->parts.front().id);
+      // The loss of a node, while it was not known yet to have a part, was told to nobody.
+      const auto is_lost = [this](const part_address& one) {
+        const peer_hold who = at_.peers.hold(one.node);
+        return who && who->state.load(std::memory_order_acquire) == peer_state::lost;
+      };
+      const bool any_lost = std::any_of(where_->parts.begin(), where_->parts.end(), is_lost);
+      stale_.store(any_lost, std::memory_order_release);
+    }
     at_.waits.unlock();
-    if (fresh != nullptr) uninstall(*fresh);
+    if (unused != nullptr) uninstall(*unused);
     return true;
   } catch (const node_failure&) {
-    stale_.store(true, std::memory_order_release);
-    if (processes.size() == plan_.nodes.size() && is_replaced(processes)) return true;  // who asks tries again
+    if (!is_stale() || (processes.size() == plan_.nodes.size() && is_replaced(processes)))
+      return true;  // who asks tries again
     throw;
   } catch (const deadline_exceeded&) {
-    stale_.store(true, std::memory_order_release);
     if (!limit.reached()) throw;  // of a node
-    return false;
+    return !is_stale();
   } catch (const operation_cancelled&) {
-    stale_.store(true, std::memory_order_release);
     if (!limit.reached()) throw;
-    return false;
-  } catch (...) {
-    stale_.store(true, std::memory_order_release);
-    throw;
+    return !is_stale();
   }
 }
 

@@ -34,6 +34,7 @@ struct graph_replays::replay : continuation {
   std::int64_t deadline_ns = 0;   // 0: none
   replay_terms terms;             // for nodes
   bool filling = false;           // a thread gives it its inputs
+  const void* filler = nullptr;   // that one
   std::stop_token token;          // that thread's: ends its wait for room in queues
   std::atomic<bool> sent{false};  // by that thread: nodes may have begun it
   std::vector<std::byte> inputs;  // as a part is given them: each behind its size

@@ -1,9 +1,11 @@
 // Replays of compiled graphs: how they wait for room and begin.
 #include "runtime/graph_replays.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/thread_identity.hpp"
 #include "core/call_stops.hpp"
 #include "core/thread_state.hpp"
 #include "core/unobserved.hpp"
@@ -62,9 +64,8 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
   const auto is_stopped = [&] { return how.token.stop_requested() || (outer != nullptr && outer->requested()); };
   for (;;) {
     if (is_stopped()) return settled_ticket(stopped_replay(call_outcome::not_run));
-    const bool has_to = stale_.load(std::memory_order_acquire) || installing_.load() != std::thread::id();
     const wait_limit limit{deadline_ns, &how.token, true};
-    if (has_to && !renew_installation(limit)) {
+    if (stale_.load(std::memory_order_acquire) && !renew_installation(limit)) {
       return settled_ticket(!limit.late() && is_stopped() ? stopped_replay(call_outcome::not_run)
                                                           : missed_replay(at_, call_outcome::not_run));
     }
@@ -109,7 +110,7 @@ std::uint32_t graph_replays::free_number() const noexcept {
 
 /// The entry of the next replay; nullptr: none is free. The receiving lock is held.
 graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
-  if (stale_.load(std::memory_order_relaxed) || installing_.load() != std::thread::id()) return nullptr;
+  if (stale_.load(std::memory_order_relaxed)) return nullptr;
   const std::uint32_t number = free_number();
   if (number == 0) return nullptr;
   replay& one = entry_of(number);
@@ -118,20 +119,38 @@ graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
   one.number = number;
   next_ = number + 1;
   one.filling = true;
+  one.filler = base::thread_identity();
   one.sent.store(false, std::memory_order_relaxed);
   if (one.where != where_) one.where = where_;
   in_flight_.store(in_flight_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return &one;
 }
 
+/// Whether this thread is about to send all those that take the room: it waits for room in queues to nodes, and what it
+/// executes meanwhile must not wait for them. The receiving lock is held.
+bool graph_replays::all_begin_here() const noexcept {
+  return std::ranges::all_of(replays_, [me = base::thread_identity()](const std::unique_ptr<replay>& one) {
+    return one->filling ? one->filler == me : one->slot == nullptr;
+  });
+}
+
 /// Also until it is stopped, of which the caller finds out by itself. False: the deadline has passed.
 bool graph_replays::await_room(const std::stop_token& token, std::int64_t deadline_ns) {
   call_slot& mine = *make_local_slot(at_);
   bool waits = false;
-  locked([&] { waits = !stale_.load() && free_number() == 0 && list_waiting(mine); });
+  bool for_itself = false;
+  locked([&] {
+    const bool full = !stale_.load() && free_number() == 0;
+    for_itself = full && all_begin_here();
+    waits = full && !for_itself && list_waiting(mine);
+  });
   if (!waits) {
     at_.calls.cancel(mine);
-    return true;
+    if (!for_itself) return true;
+    throw call_error(
+        "a graph is replayed while this very thread sends as many replays of it as may be in flight (a call or a "
+        "continuation came in between); replay it on another thread, or later, or allow more by "
+        "graph_options::in_flight");
   }
   bool room = false;
   try {

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -63,7 +62,6 @@ class graph_replays final : public replay_observer,
     std::vector<part_address> parts;
     std::shared_ptr<graph_part> own;
   };
-  class installing;
 
   /// There is a power of two of them.
   [[nodiscard]] replay& entry_of(std::uint32_t number) const noexcept { return *replays_[number & (frames_ - 1)]; }
@@ -71,6 +69,7 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] replay* find(const call_slot& slot) const noexcept;
   [[nodiscard]] std::uint32_t free_number() const noexcept;
   [[nodiscard]] replay* claim(call_slot& slot) noexcept;
+  [[nodiscard]] bool all_begin_here() const noexcept;
   [[nodiscard]] bool await_room(const std::stop_token& token, std::int64_t deadline_ns);
   void refuse_old_handles() const;
   [[nodiscard]] replay_ticket fill(replay& one, call_slot& slot, const replay_options& how,
@@ -129,7 +128,6 @@ class graph_replays final : public replay_observer,
   std::atomic<std::size_t> moving_{0};  // transfers under way, also those of replays that have failed
   std::atomic<bool> closing_{false};    // no transfer begins
   std::atomic<bool> stale_{true};       // parts are not installed, or a node is lost, which may have been started again
-  std::atomic<std::thread::id> installing_{};
 };
 
 }  // namespace ham::offload::detail

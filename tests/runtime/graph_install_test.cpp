@@ -2,6 +2,8 @@
 #include <ham/offload/graph.hpp>
 
 #include <atomic>
+#include <functional>
+#include <future>
 #include <thread>
 
 #include "ham/msg/handler_table.hpp"
@@ -87,6 +89,71 @@ TEST_F(graph_install, the_end_waits_for_transfers_of_replays_that_have_failed) {
   EXPECT_TRUE(ended);
   transport.join();
   EXPECT_THROW(replay.get(), operation_cancelled);
+}
+
+// ---- a number of the graph has another process, which gets its part with the next replay
+
+std::function<void()> meanwhile;
+void act_meanwhile() { meanwhile(); }
+void have_host_act() { offload::sync(0, fn<&act_meanwhile>); }
+
+/// Node 1 is lost; node 2 takes its place.
+class graph_installed_again : public two_targets {
+ protected:
+  using phase = detail::replacements::phase;
+  void lose_first(phase now) {
+    node_.part_with(1, "for a test");
+    node_.numbers.set(1, now == phase::up ? 2 : 1, now);
+  }
+  /// On another thread, which is waited for.
+  template <class What>
+  static auto elsewhere(What what) {
+    return std::async(std::launch::async, what).get();
+  }
+
+  detail::engine& node_ = offload::detail::current();
+  offload::graph recording_;
+  offload::compiled_graph<int> step_ =
+      recording_.compile(recording_.call(1, fn<&once_more>, recording_.input<int>()), {.in_flight = 4});
+};
+
+/// Node 2 calls back before it comes to its part: that call arrives while this thread waits for the part.
+TEST_F(graph_installed_again, within_a_call_that_comes_while_parts_are_given_out) {
+  lose_first(phase::up);
+  int runs = 0;
+  meanwhile = [&] {
+    ++runs;
+    EXPECT_EQ(elsewhere([&] { return step_.within(10s)(5).get(); }), 6);
+    EXPECT_EQ(step_(6).get(), 7);
+  };
+  auto calls_back = offload::async(2, fn<&have_host_act>);
+  EXPECT_EQ(step_(1).get(), 2);
+  calls_back.get();
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(parts_here(), 1U);
+  EXPECT_TRUE(eventually([] { return offload::sync(2, fn<&parts_here>) == 1; })) << "the one that came too late goes";
+}
+
+/// As on_respawn does, while another thread waits for the process that is prepared.
+TEST_F(graph_installed_again, by_who_prepares_the_process_that_another_replay_waits_for) {
+  lose_first(phase::restarting);
+  int runs = 0;
+  meanwhile = [&] {
+    ++runs;
+    EXPECT_EQ(elsewhere([&] {
+                const detail::replacements::rebuilding scope(node_.numbers, 1, 2);
+                return step_.within(10s)(5).error();
+              }),
+              nullptr);
+    node_.locked([&] {
+      node_.numbers.set(1, 2, phase::up);
+      node_.waits.wake_finished();
+    });
+  };
+  auto calls_back = offload::async(2, fn<&have_host_act>);
+  EXPECT_EQ(step_(1).get(), 2);
+  calls_back.get();
+  EXPECT_EQ(runs, 1);
 }
 
 }  // namespace graph_install_test

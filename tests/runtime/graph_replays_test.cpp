@@ -3,6 +3,9 @@
 
 #include <ham/offload/graph.hpp>
 
+#include <atomic>
+#include <functional>
+
 #include "offload/gate.hpp"
 #include "offload/loopback_job.hpp"
 
@@ -73,6 +76,38 @@ TEST_F(graph_replays, detached_replays_end_by_themselves) {
   auto step = g.compile(g.call(1, fn<&echo>, g.input<int>()), {.in_flight = 1});
   for (int i = 0; i < 50; ++i) step(i).detach();
   EXPECT_EQ(step(7).get(), 7);
+}
+
+std::function<void()> meanwhile;
+void act_meanwhile() { meanwhile(); }
+void have_host_act() { offload::sync(0, fn<&act_meanwhile>); }
+std::atomic<bool> is_held{false};
+void hold_queue() {
+  is_held = true;
+  hold();
+}
+
+/// The one that this thread sends goes on when the call that waits for room behind it has returned.
+TEST_F(graph_replays, one_behind_another_that_this_very_thread_sends_is_refused) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, fn<&echo>, g.input<int>()), {.in_flight = 1});
+  closed_gate gate;
+  is_held = false;
+  auto holds = offload::async(1, fn<&hold_queue>);
+  ASSERT_TRUE(eventually([] { return is_held.load(); }));
+  while (auto one = offload::try_async(1, fn<&echo>, 1)) one->detach();
+  int runs = 0;
+  meanwhile = [&] {
+    ++runs;
+    EXPECT_NE(message_of<call_error>([&] { step.within(10s)(2).detach(); }).find("in_flight"), std::string::npos);
+    gate.open();
+  };
+  auto calls_back = offload::async(2, fn<&have_host_act>);
+  EXPECT_EQ(step(1).get(), 1);
+  calls_back.get();
+  holds.get();
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(step(3).get(), 3);
 }
 
 }  // namespace graph_replays_test
