@@ -65,11 +65,18 @@ void check_threads(const std::string& path, int (*scale)(int)) {
   }
 }
 
-std::atomic<bool> gate{false};
+std::atomic<bool> holds{false}, gate{false};
 void hold() {
+  holds = true;
   while (!gate) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
+void await_hold() {
+  while (!holds) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 void let_go() { gate = true; }
+void do_nothing() {}
+/// What this node has sent there before has arrived.
+void see_arrived(node_t there) { offload::sync(there, fn<&do_nothing>); }
 
 /// A call that node 2 has made waits on node 1 behind another one: nobody but node 1 can see it.
 void check_call_that_waits(const std::string& path, void* kernels) {
@@ -78,7 +85,9 @@ void check_call_that_waits(const std::string& path, void* kernels) {
   const offload::library on_1 = offload::load_library(1, path);
   offload::context busy(1);
   auto held = offload::async(busy, fn<&hold>);
+  offload::sync(1, fn<&await_hold>);  // which comes another way
   begin(2, 1, busy.id());
+  offload::sync(2, fn<&see_arrived>, 1);
   EXPECT(refusal_of([&] { offload::unload_library(on_1); }).find("wait there") != std::string::npos);
   offload::sync(1, fn<&let_go>);
   EXPECT(end(2) == 1);
