@@ -5,9 +5,9 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "compose/transports.hpp"
-#include "core/thread_state.hpp"
 #include "job/membership.hpp"
 #include "job/output_redirection.hpp"
+#include "job/sole_change.hpp"
 
 namespace ham::inline v1::detail {
 namespace {
@@ -22,23 +22,6 @@ std::string what_can_be_captured() {
   }
   return "only that of processes which the host itself has started on its machine can be captured: " + names;
 }
-
-/// While it lives, the calling thread executes nothing: that might ask for the same output, and wait for this thread's
-/// turn, or keep the thread that reads the output.
-class only_asking {
- public:
-  explicit only_asking(engine& host) noexcept : host_(host) {}
-  only_asking(const only_asking&) = delete;
-  only_asking& operator=(const only_asking&) = delete;
-  ~only_asking() {
-    role_.end();
-    if (host_.continuations.due()) host_.waits.wake();
-  }
-
- private:
-  engine& host_;
-  receiving_thread role_;
-};
 
 }  // namespace
 
@@ -65,7 +48,8 @@ void membership::on_output(node_t node, offload::output_handler handler) {
   if (!outputs.can_capture(number))
     throw config_error("the output of node " + std::to_string(number) + " cannot be captured (" +
                        what_can_be_captured() + "); redirect it where its process is started");
-  const only_asking executes_nothing(host_);
+  // What it executed might ask for the same output, and wait for this thread's turn, or keep the thread that reads it.
+  const executing_nothing role(host_);
   const target_outputs::turn mine(outputs, number);
   const bool captures = static_cast<bool>(handler);
   outputs.use(number, std::move(handler));

@@ -12,13 +12,32 @@
 
 namespace ham::inline v1::detail {
 
+/// While it lives, the calling thread executes neither calls nor continuations, which might wait for what it does.
+/// Those that are due then are others' to run.
+class executing_nothing {
+ public:
+  explicit executing_nothing(engine& host) noexcept : host_(host) {}
+  executing_nothing(const executing_nothing&) = delete;
+  executing_nothing& operator=(const executing_nothing&) = delete;
+  ~executing_nothing() { end(); }
+
+  void end() noexcept {
+    role_.end();
+    if (host_.continuations.due()) host_.waits.wake();
+  }
+
+ private:
+  engine& host_;
+  receiving_thread role_;
+};
+
 /// Locks `one_at_a_time` while it lives. What the calling thread executed meanwhile might wait for a supervised node,
 /// whose start waits for this lock: so it executes nothing, until the end of the change.
 class sole_change {
  public:
   /// Throws deadline_exceeded. `host` and `one_at_a_time` outlive this.
   sole_change(engine& host, std::mutex& one_at_a_time, std::int64_t deadline_ns = base::never_ns)
-      : host_(host), guard_(lock_until(one_at_a_time, deadline_ns)) {}
+      : guard_(lock_until(one_at_a_time, deadline_ns)), role_(host) {}
   sole_change(const sole_change&) = delete;
   sole_change& operator=(const sole_change&) = delete;
   ~sole_change() { end(); }
@@ -27,7 +46,6 @@ class sole_change {
     if (!guard_.owns_lock()) return;
     guard_.unlock();
     role_.end();
-    if (host_.continuations.due()) host_.waits.wake();
   }
 
   [[nodiscard]] static deadline_exceeded too_late(const std::string& what) {
@@ -47,9 +65,8 @@ class sole_change {
     return guard;
   }
 
-  engine& host_;
   std::unique_lock<std::mutex> guard_;
-  receiving_thread role_;
+  executing_nothing role_;
 };
 
 }  // namespace ham::detail

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
+#include "job/sole_change.hpp"
 #include "job/supervisor.hpp"
 
 namespace ham::inline v1::detail {
@@ -117,10 +118,9 @@ bool supervisor::begin_restart(node_t number, watched& one) {
   const auto restart_and_say_so = [this, number] {
     const engine_scope scope(&host_);
     {
-      const receiving_thread role;
+      const executing_nothing role(host_);
       restart(number);
     }
-    if (host_.continuations.due()) host_.waits.wake();
     bool released = false;
     {
       std::lock_guard guard(mutex_);

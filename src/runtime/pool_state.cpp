@@ -26,15 +26,9 @@ void check_nodes(const engine& at, const std::vector<node_t>& nodes) {
   }
 }
 
-/// What is said later of a node that is lost.
-struct last_loss {
-  node_failure::details of;
-  std::string text;
-};
-
 /// Empty where there is no memory.
-last_loss describe(const std::exception_ptr& why) noexcept {
-  last_loss result;
+loss_of_node describe(const std::exception_ptr& why) noexcept {
+  loss_of_node result;
   try {
     try {
       std::rethrow_exception(why);
@@ -296,13 +290,12 @@ void pool_state::come_back(std::size_t place) noexcept {
 
 void pool_state::exclude(std::size_t place, const std::exception_ptr& why) noexcept {
   if (awaits_return(place)) return;
-  last_loss last = describe(why);  // nothing is thrown while others spin for the lock
+  loss_of_node last = describe(why);  // nothing is thrown while others spin for the lock
   std::unique_lock guard(lock_);
   if (members_[place].lost) return;
   members_[place].lost = true;
   --living_;
-  std::swap(last_lost_, last.of);
-  std::swap(last_loss_, last.text);
+  std::swap(last_loss_, last);
   hand_out(guard);
 }
 
@@ -336,16 +329,14 @@ bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool 
 }
 
 node_failure pool_state::none_left() const {
-  node_failure::details what;
-  std::string last;
+  loss_of_node last;
   {
     const std::lock_guard guard(lock_);
-    what = last_lost_;
     last = last_loss_;
   }
-  what.outcome = call_outcome::not_run;
-  return node_failure("all nodes of this pool are lost (the last one: " + last + "); make a pool of other nodes",
-                      std::move(what));
+  last.of.outcome = call_outcome::not_run;
+  return node_failure("all nodes of this pool are lost (the last one: " + last.text + "); make a pool of other nodes",
+                      std::move(last.of));
 }
 
 void pool_state::await_idle() noexcept {

@@ -44,6 +44,12 @@ class waiter_list {
   pool_waiter* last_ = nullptr;
 };
 
+/// What is said later of a node that is lost.
+struct loss_of_node {
+  node_failure::details of;
+  std::string text;
+};
+
 /// Counts the tasks of each node. Any thread; no lock is held while others are called.
 class pool_state : public std::enable_shared_from_this<pool_state> {
  public:
@@ -113,8 +119,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   std::size_t next_ = 0;  // of those with equally few tasks
   waiter_list waiting_;   // for room
   waiter_list idle_;      // until there are no tasks
-  node_failure::details last_lost_;
-  std::string last_loss_;
+  loss_of_node last_loss_;
 };
 
 }  // namespace ham::offload::detail
