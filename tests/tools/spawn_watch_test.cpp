@@ -60,6 +60,7 @@ class spawn_watch_of : public testing::Test {
     result.command = {"sh", "-c", text, folder_.string()};
     result.capture = true;
     result.lost_after = 300ms;
+    result.hung_after = 300ms;
     return result;
   }
   [[nodiscard]] std::string runs() const {
@@ -132,6 +133,25 @@ TEST_F(spawn_watch_of, a_run_with_a_lost_process_repeats_it) {
   EXPECT_EQ(result.status, 3);
   EXPECT_EQ(result.repeated, 1);
   EXPECT_EQ(result.output, "done\n");
+}
+
+/// `exec sleep`: a launcher that has children whose status it never fetches, and does nothing.
+TEST_F(spawn_watch_of, a_launcher_that_hangs_when_all_has_ended_ends_it) {
+  spawn_watch what = script("echo run >>\"$0/runs\"; echo said; sleep 0.2 & exec sleep 600");
+  const auto begin = std::chrono::steady_clock::now();
+  const spawn_result result = run_spawning(what);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 300s);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.repeated, 0);
+  EXPECT_EQ(result.output, "said\n");
+  EXPECT_EQ(runs(), "run\n");
+}
+
+TEST_F(spawn_watch_of, launchers_that_wait_for_something_living_leaves_them_alone) {
+  EXPECT_EQ(run_spawning(script("sleep 1; exit 4")).status, 4);
+  EXPECT_EQ(run_spawning(script("exec sleep 1")).status, 0) << "it has not started anything";
+  EXPECT_EQ(run_spawning(script("true & i=0; while test $i -lt 2000000; do i=$((i+1)); done; exit 5")).status, 5)
+      << "it computes";
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ std::string of_process(pid_t process, const char* file) {
 }
 
 struct process_state {
+  bool living = true;  // or waits only for its parent to fetch its status
   pid_t parent = 0;
   unsigned long long ticks = 0;  // processor time
   unsigned long long start = 0;  // with the number, what no other process has
@@ -49,6 +50,7 @@ std::optional<process_state> state_of(pid_t process) {
   process_state result;
   std::string skipped;
   rest >> skipped >> result.parent;
+  result.living = skipped != "Z" && skipped != "X";
   for (int field = 5; field < 14; ++field) rest >> skipped;
   unsigned long long user = 0;
   unsigned long long system = 0;
@@ -82,13 +84,11 @@ std::map<pid_t, process_state> descendants(pid_t root) {
 /// Remembers since when processes have been in the state.
 class lost_processes {
  public:
-  explicit lost_processes(pid_t launcher) : launcher_(launcher) {}
-
-  /// A process that has been lost for so long; 0: none.
-  [[nodiscard]] pid_t find(std::chrono::milliseconds lost_after) {
+  /// One of the processes below the launcher that has been lost for so long; 0: none.
+  [[nodiscard]] pid_t find(const std::map<pid_t, process_state>& below, std::chrono::milliseconds lost_after) {
     std::map<pid_t, entry> still;
     pid_t result = 0;
-    for (const auto& [process, state] : descendants(launcher_)) {
+    for (const auto& [process, state] : below) {
       if (!waits_in_pmix_init(process)) continue;
       const auto before = waiting_.find(process);
       const bool same = before != waiting_.end() && before->second.ticks == state.ticks;
@@ -105,8 +105,30 @@ class lost_processes {
     unsigned long long ticks;
     clock::time_point since;
   };
-  pid_t launcher_;
   std::map<pid_t, entry> waiting_;
+};
+
+/// Remembers since when a launcher has done nothing although all that it has started has ended.
+class idle_launcher {
+ public:
+  explicit idle_launcher(pid_t launcher) : launcher_(launcher) {}
+
+  [[nodiscard]] bool has_hung(const std::map<pid_t, process_state>& below, std::chrono::milliseconds hung_after) {
+    const auto now = state_of(launcher_);
+    const bool living = std::any_of(below.begin(), below.end(), [](const auto& one) { return one.second.living; });
+    has_started_ = has_started_ || !below.empty();
+    if (!now || !now->living || living || !has_started_ || now->ticks != ticks_) {
+      since_ = clock::now();
+      ticks_ = now ? now->ticks : 0;
+    }
+    return clock::now() - since_ >= hung_after;
+  }
+
+ private:
+  pid_t launcher_;
+  bool has_started_ = false;
+  unsigned long long ticks_ = 0;
+  clock::time_point since_ = clock::now();
 };
 
 /// A launcher that runs; its standard output comes through `output` if that is wanted.
@@ -196,18 +218,30 @@ spawn_result run_spawning(const spawn_watch& what) {
   spawn_result result;
   for (;;) {
     launched run = launch(what);
-    lost_processes lost(run.pid);
+    lost_processes lost;
+    idle_launcher idle(run.pid);
     result.output.clear();
-    auto next_look = clock::now() + std::chrono::seconds(1);
+    const auto pause = std::min({what.lost_after / 4, what.hung_after / 4, std::chrono::milliseconds(1000)});
+    auto next_look = clock::now() + pause;
     pid_t found = 0;
+    bool hung = false;
     std::optional<int> status;
-    while (!(status = ended(run.pid, WNOHANG)) && found == 0) {
+    while (!(status = ended(run.pid, WNOHANG)) && found == 0 && !hung) {
       wait_a_little(run, result.output);
-      if (clock::now() < next_look || result.repeated + 1 >= what.max_runs) continue;
-      next_look = clock::now() + std::min(what.lost_after / 4, std::chrono::milliseconds(1000));
-      found = lost.find(what.lost_after);
+      if (clock::now() < next_look) continue;
+      next_look = clock::now() + pause;
+      const auto below = descendants(run.pid);
+      if (result.repeated + 1 < what.max_runs) found = lost.find(below, what.lost_after);
+      hung = idle.has_hung(below, what.hung_after);
     }
-    if (found != 0 && !status) {
+    if (!status && hung) {
+      std::fprintf(stderr,
+                   "%s hangs: all that it has started has ended %lld ms ago, which Open MPI 4.1 does now and then "
+                   "when it has aborted a job (docs/mpix.md); it is ended\n",
+                   what.command.front().c_str(), static_cast<long long>(what.hung_after.count()));
+      status = 1;
+      end(run);
+    } else if (!status) {
       std::fprintf(
           stderr,
           "MPI_Comm_spawn hangs: process %d has waited in PMIx_Init for %lld ms, which Open MPI 4.1 does now and "
