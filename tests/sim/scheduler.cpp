@@ -146,7 +146,7 @@ scheduler::~scheduler() {
 void scheduler::begin() {
   __libc_single_threaded = 0;  // as the C library would say if it had started the threads
   auto* const first = new thread_record;
-  first->node = no_node;
+  first->node = first->starts_for = no_node;
   first->handle = ::pthread_self();
   find_stack(*first);
   threads_.push_back(first);
@@ -364,7 +364,7 @@ thread_record& scheduler::add_thread(void* (*first)(void*), void* (*work)(void*)
   if (from == nullptr) fail("the simulation cannot start a thread");
   auto* const made = new thread_record;
   made->number = static_cast<int>(threads_.size());
-  made->node = current_->node;
+  made->node = made->starts_for = current_->starts_for;
   made->priority = random_.next();
   made->work = work;
   made->argument = argument;
@@ -398,7 +398,7 @@ thread_record* scheduler::find(pthread_t handle) noexcept {
   return nullptr;
 }
 
-int scheduler::start_for(int node) noexcept { return std::exchange(current_->node, node); }
+int scheduler::start_for(int node) noexcept { return std::exchange(current_->starts_for, node); }
 
 std::size_t scheduler::living_threads(int node) const noexcept {
   return static_cast<std::size_t>(std::count_if(threads_.begin(), threads_.end(), [&](const thread_record* one) {

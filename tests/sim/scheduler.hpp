@@ -117,6 +117,7 @@ struct thread_record {
 
   int number = 0;
   int node = 0;
+  int starts_for = 0;  ///< the node of threads that it starts
   state now = state::runnable;
   const char* waits_for = "";
   const void* channel = nullptr;
