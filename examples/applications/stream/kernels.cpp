@@ -34,16 +34,12 @@ element initial(std::size_t index) {
   return {1.0 + static_cast<double>(index % 13), 2.0 + static_cast<double>(index % 7), 0.0};
 }
 
-element after(element start, std::size_t rounds, kernel last) {
+element after(element start, kernel last) {
   element now = start;
-  const auto steps = 4 * rounds + static_cast<std::size_t>(last) + 1;
-  for (std::size_t step = 0; step < steps; ++step) {
-    const std::size_t which = step % 4;
-    if (which == 0) now.c = now.a;
-    if (which == 1) now.b = factor * now.c;
-    if (which == 2) now.c = now.a + now.b;
-    if (which == 3) now.a = now.b + factor * now.c;
-  }
+  now.c = now.a;
+  if (last >= kernel::scale) now.b = factor * now.c;
+  if (last >= kernel::add) now.c = now.a + now.b;
+  if (last >= kernel::triad) now.a = now.b + factor * now.c;
   return now;
 }
 

@@ -1,4 +1,4 @@
-// The four kernels of STREAM, and what the arrays must hold after a number of rounds of them.
+// The four kernels of STREAM, and what the arrays must hold after them.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct cost {
 };
 [[nodiscard]] cost cost_of(kernel which);
 
-/// The factor of scale and triad, sqrt(2) - 1: a round then changes the values by rounding errors only.
+/// The factor of scale and triad, sqrt(2) - 1: all four then change the values by rounding errors only.
 inline constexpr double factor = 0.41421356237309503;
 
 /// copy: c = a. scale: b = factor c. add: c = a + b. triad: a = b + factor c. The arrays must not overlap.
@@ -29,7 +29,7 @@ struct element {
 };
 /// At the start. Neighbours differ, so that a kernel that mixes them up is found out.
 [[nodiscard]] element initial(std::size_t index);
-/// After `rounds` times all four kernels, and then those up to and including `last`. Its own plain code.
-[[nodiscard]] element after(element start, std::size_t rounds, kernel last);
+/// After the kernels up to and including `last`. Its own plain code.
+[[nodiscard]] element after(element start, kernel last);
 
 }  // namespace stream

@@ -49,30 +49,69 @@ struct contest {
   std::uint64_t wrong = 0;
 };
 
-/// Each repetition runs a kernel on the targets and on the threads, one right after the other.
-contest measure(const std::vector<ham::node_t>& nodes, const options& chosen) {
-  std::vector<offload::remote<stream::vectors>> there;
-  for (const ham::node_t node : nodes) there.push_back(offload::make<stream::vectors>(node, chosen.elements));
-  std::vector<std::unique_ptr<stream::vectors>> here(nodes.size());
-  app::thread_team threads(app::cores_of(nodes));
-  threads.run([&](std::size_t i) { here[i] = std::make_unique<stream::vectors>(chosen.elements); });
+/// Passes of a kernel in one call, so that waking a core that was idle does not count: 0.1 ms each time.
+std::uint64_t passes_of(std::uint64_t elements) {
+  constexpr std::uint64_t enough = 10'000'000;
+  return (enough + elements - 1) / elements;
+}
 
+/// The same arrays on targets and in threads of this process.
+class both_sides {
+ public:
+  explicit both_sides(const std::vector<ham::node_t>& nodes) : nodes_(nodes), threads_(app::cores_of(nodes)) {}
+
+  /// New arrays: where the system finds physical memory for them makes them faster or slower by some per cent.
+  void renew(std::uint64_t elements, bool targets_first) {
+    there_.clear();
+    here_.clear();
+    here_.resize(nodes_.size());
+    if (targets_first) make_on_targets(elements);
+    threads_.run([&](std::size_t i) { here_[i] = std::make_unique<stream::vectors>(elements); });
+    if (!targets_first) make_on_targets(elements);
+  }
+  double seconds_on_targets(stream::kernel which, std::uint64_t passes) {
+    const auto start = std::chrono::steady_clock::now();
+    app::call_all(nodes_.size(), [&](std::size_t i) { return there_[i].async<&stream::vectors::run>(which, passes); });
+    return app::seconds_since(start);
+  }
+  double seconds_on_threads(stream::kernel which, std::uint64_t passes) {
+    const auto start = std::chrono::steady_clock::now();
+    threads_.run([&](std::size_t i) { here_[i]->run(which, passes); });
+    return app::seconds_since(start);
+  }
+  [[nodiscard]] std::uint64_t wrong(stream::kernel last) const {
+    std::uint64_t count = 0;
+    for (const auto& one : there_) count += one.call<&stream::vectors::wrong>(last);
+    for (const auto& one : here_) count += one->wrong(last);
+    return count;
+  }
+
+ private:
+  void make_on_targets(std::uint64_t elements) {
+    for (const ham::node_t node : nodes_) there_.push_back(offload::make<stream::vectors>(node, elements));
+  }
+
+  const std::vector<ham::node_t>& nodes_;
+  std::vector<offload::remote<stream::vectors>> there_;
+  std::vector<std::unique_ptr<stream::vectors>> here_;
+  app::thread_team threads_;
+};
+
+/// Each repetition has new arrays, which both sides make first in turns, and runs a kernel on the targets and on the
+/// threads, one right after the other.
+contest measure(const std::vector<ham::node_t>& nodes, const options& chosen) {
+  both_sides sides(nodes);
   contest result;
-  const auto rounds = static_cast<std::uint64_t>(chosen.repetitions);
-  for (std::uint64_t round = 0; round < rounds; ++round) {
+  const std::uint64_t passes = passes_of(chosen.elements);
+  for (int round = 0; round < chosen.repetitions; ++round) {
+    sides.renew(chosen.elements, round % 2 == 0);
     for (const stream::kernel which : stream::kernels) {
       const auto index = static_cast<std::size_t>(which);
-      const double bytes = static_cast<double>(chosen.elements * nodes.size()) * stream::cost_of(which).bytes;
-      auto start = std::chrono::steady_clock::now();
-      app::call_all(nodes.size(), [&](std::size_t i) { return there[i].async<&stream::vectors::run>(which); });
-      result.measured.targets[index].push_back(bytes / app::seconds_since(start) * 1e-9);
-      start = std::chrono::steady_clock::now();
-      threads.run([&](std::size_t i) { here[i]->run(which); });
-      result.measured.threads[index].push_back(bytes / app::seconds_since(start) * 1e-9);
-      // Every kernel's result is checked once, in the first round; all of it together after the last.
-      if (round > 0 && (round + 1 < rounds || which != stream::kernel::triad)) continue;
-      for (const auto& one : there) result.wrong += one.call<&stream::vectors::wrong>(round, which);
-      for (const auto& one : here) result.wrong += one->wrong(round, which);
+      const double bytes = static_cast<double>(chosen.elements * nodes.size() * passes) * stream::cost_of(which).bytes;
+      result.measured.targets[index].push_back(bytes / sides.seconds_on_targets(which, passes) * 1e-9);
+      result.measured.threads[index].push_back(bytes / sides.seconds_on_threads(which, passes) * 1e-9);
+      // Every kernel's result is checked in the first round, all of it together after each.
+      if (round == 0 || which == stream::kernel::triad) result.wrong += sides.wrong(which);
     }
   }
   return result;
@@ -129,6 +168,7 @@ app::outcome run(options chosen) {
       "bytes as STREAM counts them: without reading the lines that are written",
       "time as the host sees it: from the calls until the last target has answered",
       "threads run on the targets' cores if these are of this machine, a kernel right after the targets' one",
+      "each repetition has new arrays: which physical memory they get makes either side up to some per cent faster",
       chosen.in_cache ? "the arrays of a target are four times as large as the cache of its core; others may use the "
                         "last-level cache, too"
                       : "arrays of less than four times the last-level cache measure the cache"};

@@ -7,7 +7,14 @@
 
 namespace stream {
 
-vectors::vectors(std::uint64_t size) : size_(size), a_(make(size)), b_(make(size)), c_(make(size)) { reset(); }
+vectors::vectors(std::uint64_t size) : size_(size), a_(make(size)), b_(make(size)), c_(make(size)) {
+  for (std::size_t i = 0; i < size_; ++i) {
+    const element start = initial(i);
+    a_[i] = start.a;
+    b_[i] = start.b;
+    c_[i] = start.c;
+  }
+}
 
 void vectors::release::operator()(double* array) const { std::free(array); }
 
@@ -19,21 +26,14 @@ vectors::array vectors::make(std::size_t size) {
   return made;
 }
 
-void vectors::reset() {
-  for (std::size_t i = 0; i < size_; ++i) {
-    const element start = initial(i);
-    a_[i] = start.a;
-    b_[i] = start.b;
-    c_[i] = start.c;
-  }
+void vectors::run(kernel which, std::uint64_t passes) {
+  for (std::uint64_t i = 0; i < passes; ++i) stream::run(which, a_.get(), b_.get(), c_.get(), size_);
 }
 
-void vectors::run(kernel which) { stream::run(which, a_.get(), b_.get(), c_.get(), size_); }
-
-std::uint64_t vectors::wrong(std::uint64_t rounds, kernel last) const {
+std::uint64_t vectors::wrong(kernel last) const {
   constexpr std::size_t period = 7 * 13;  // of initial()
   std::array<element, period> expected;
-  for (std::size_t i = 0; i < period; ++i) expected[i] = after(initial(i), rounds, last);
+  for (std::size_t i = 0; i < period; ++i) expected[i] = after(initial(i), last);
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < size_; ++i) {
     const element& right = expected[i % period];

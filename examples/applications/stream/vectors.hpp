@@ -14,10 +14,10 @@ class vectors {
   /// Arrays of `size` elements, initialised by the calling thread, which is the one that uses them.
   explicit vectors(std::uint64_t size);
 
-  void reset();
-  void run(kernel which);
-  /// How many elements are not, to the last bit, what they must be after `rounds` rounds and the kernels up to `last`.
-  [[nodiscard]] std::uint64_t wrong(std::uint64_t rounds, kernel last) const;
+  /// So many passes, each of which gives the same: no kernel reads what it writes.
+  void run(kernel which, std::uint64_t passes);
+  /// How many elements are not, to the last bit, what they must be after the kernels up to `last`.
+  [[nodiscard]] std::uint64_t wrong(kernel last) const;
 
  private:
   struct release {

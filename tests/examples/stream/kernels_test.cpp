@@ -33,18 +33,16 @@ TEST(stream_kernels, every_kernel_does_what_its_name_says) {
   for (std::size_t i = 0; i < 37; ++i) EXPECT_EQ(now.a[i], now.b[i] + stream::factor * now.c[i]);
 }
 
-TEST(stream_kernels, many_rounds_follow_the_recurrence_and_stay_finite) {
+TEST(stream_kernels, what_each_leaves_is_what_the_check_expects_however_often_it_runs) {
   arrays now(100);
-  for (int round = 0; round < 1000; ++round) {
-    for (const stream::kernel which : stream::kernels) now.run(which);
-  }
-  for (std::size_t i = 0; i < 100; ++i) {
-    const stream::element right = stream::after(stream::initial(i), 999, stream::kernel::triad);
-    EXPECT_EQ(now.a[i], right.a);
-    EXPECT_EQ(now.b[i], right.b);
-    EXPECT_EQ(now.c[i], right.c);
-    EXPECT_GE(now.a[i], 0.5);
-    EXPECT_LT(now.a[i], 100.0);
+  for (const stream::kernel which : stream::kernels) {
+    for (int pass = 0; pass < 3; ++pass) now.run(which);
+    for (std::size_t i = 0; i < 100; ++i) {
+      const stream::element right = stream::after(stream::initial(i), which);
+      EXPECT_EQ(now.a[i], right.a);
+      EXPECT_EQ(now.b[i], right.b);
+      EXPECT_EQ(now.c[i], right.c);
+    }
   }
 }
 
