@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <string>
+#include <thread>
 
 #include "common/cores.hpp"
 
@@ -43,8 +44,10 @@ std::vector<std::size_t> numbers_up_to(std::size_t n) {
 }
 
 std::vector<int> cores_of(const std::vector<ham::node_t>& targets) {
+  using namespace std::chrono_literals;
   const std::vector<int> usable = usable_cores();
   std::vector<int> cores;
+  std::this_thread::sleep_for(10ms);  // a target that has waited wakes on its core; until then it may be on any
   for (const ham::node_t node : targets) {
     const int core = offload::sync(node, ham::fn<&current_core>);
     const bool here = offload::get_node_descriptor(node).name() == offload::get_node_descriptor(0).name();
