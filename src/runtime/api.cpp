@@ -144,7 +144,7 @@ context::~context() {
     if (node_ == at.self())
       close();
     else
-      ham::detail::end_handle(at, node_, "a context", [&] { return try_async(self, fn<&close_context>); });
+      ham::detail::end_handle(at, node_, "a context", [self] { return try_async(self, fn<&close_context>); });
   } catch (const std::exception&) {
     id_ = 0;  // the node is gone, and its threads with it
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/log.hpp"
 #include "ham/offload/call.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/forks.hpp"
 #include "runtime/options.hpp"
 
 namespace ham::inline v1::detail {
@@ -30,6 +32,47 @@ char state_of(std::int64_t pid) {
   return end_of_name == std::string::npos || end_of_name + 2 >= text.size() ? '\0' : text[end_of_name + 2];
 }
 
+/// Owns itself from begin() on.
+class repeated_attempt final : continuation {
+ public:
+  static void begin(engine& at, node_t node, std::function<bool()> what) {
+    std::unique_ptr<repeated_attempt> fresh(new repeated_attempt(at.serial, node, std::move(what)));
+    wait(at, std::move(fresh));
+  }
+
+ private:
+  repeated_attempt(std::uint64_t runtime, node_t node, std::function<bool()> what)
+      : continuation{[](continuation* self) {
+          go_on(std::unique_ptr<repeated_attempt>(static_cast<repeated_attempt*>(self)));
+        }},
+        runtime_(runtime),
+        node_(node),
+        attempt_(std::move(what)) {}
+
+  static void go_on(std::unique_ptr<repeated_attempt> me) noexcept {
+    engine* const at = find_engine(me->runtime_);
+    if (at == nullptr) return;
+    const engine_scope scope(at);
+    try {
+      if (me->attempt_()) return;
+    } catch (const std::exception&) {  // the node is lost, or there is no memory
+      return;
+    }
+    me->pause_ns_ = std::min(2 * me->pause_ns_, second_ns);
+    wait(*at, std::move(me));
+  }
+  static void wait(engine& at, std::unique_ptr<repeated_attempt> me) noexcept {
+    // After that it is another thread's, and may have gone.
+    repeated_attempt* const one = me.release();
+    if (!at.run_when_lost(one->node_, one, base::now_ns() + one->pause_ns_)) delete one;
+  }
+
+  const std::uint64_t runtime_;
+  const node_t node_;
+  const std::function<bool()> attempt_;
+  std::int64_t pause_ns_ = 20'000'000;
+};
+
 /// How many bytes of messages the node has consumed, as its endpoint counts them. Where that is unknown, how many it
 /// has sent: it grows as well while the node answers.
 std::uint64_t consumed_by(engine& at, const peer& who) {
@@ -39,6 +82,14 @@ std::uint64_t consumed_by(engine& at, const peer& who) {
 }
 
 }  // namespace
+
+void keep_trying(engine& at, node_t node, std::function<bool()> attempt) noexcept {
+  try {
+    repeated_attempt::begin(at, at.peer_of(node)->node, std::move(attempt));
+  } catch (const std::exception&) {
+    return;  // the node is lost, or there is no memory
+  }
+}
 
 sign_of_life::sign_of_life(engine& at, node_t node, const char* what, std::int64_t limit_ns)
     : at_(at),

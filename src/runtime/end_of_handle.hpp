@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -61,8 +62,13 @@ void give_back(Call call) noexcept {
   }
 }
 
-/// Makes a call whose answer ends a handle, and waits for it as sign_of_life says; after that the call is on its own.
-/// `try_call()` gives an optional future. Throws what the call throws. False: the node was given up.
+/// Runs `attempt` again now and then until it has succeeded; or the node is lost, or the runtime ends, before. What it
+/// throws is nobody's business. Threads of the runtime run it, one at a time.
+void keep_trying(engine& at, node_t node, std::function<bool()> attempt) noexcept;
+
+/// Makes a call whose answer ends a handle, and waits for it as sign_of_life says; after that the call is on its own,
+/// and is made later if there was no room for it until then. `try_call()` gives an optional future; it is copied, and
+/// must not refer to what ends with the caller. Throws what the call throws. False: the node was given up.
 template <class TryCall>
 bool end_handle(engine& at, node_t node, const char* what, TryCall try_call, std::int64_t limit_ns = -1) {
   constexpr std::int64_t interval_ns = 20'000'000;
@@ -70,7 +76,15 @@ bool end_handle(engine& at, node_t node, const char* what, TryCall try_call, std
   sign_of_life sign(at, node, what, limit_ns);
   auto answer = try_call();
   while (!answer) {
-    if (!sign.wait_on()) return false;
+    if (!sign.wait_on()) {
+      keep_trying(at, node, [try_call] {
+        auto late = try_call();
+        if (!late) return false;
+        let_go(std::move(*late));
+        return true;
+      });
+      return false;
+    }
     base::sleep_ns(1'000'000);
     answer = try_call();
   }

@@ -162,6 +162,20 @@ TEST_P(bounded, calls_and_ends_of_handles) {
   EXPECT_TRUE(offload::buffer<int>(1, 10).reset(10s)) << "it answers again";
 }
 
+TEST_P(bounded, ends_of_handles_that_find_no_room_are_sent_later) {
+  offload::buffer<int> memory(1, 1000);
+  auto object = offload::make<tally>(1);
+  {
+    const stopped target(pid_);
+    while (auto one = offload::try_async(1, fn<&count>)) one->detach();
+    testing::internal::CaptureStderr();
+    in_time([&] { EXPECT_FALSE(object.reset(limit)); });
+    in_time([&] { EXPECT_FALSE(memory.reset(limit)); });
+    static_cast<void>(testing::internal::GetCapturedStderr());
+  }
+  EXPECT_TRUE(eventually([] { return offload::sync(1, fn<&gone_there>) == 1; }));
+}
+
 /// Small and large: the caller's own, and in the background. What does not fit the queue to a stopped node is not sent.
 TEST_P(bounded, transfers) {
   for (const std::size_t n : {std::size_t{100}, std::size_t{3} << 20}) {

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -108,12 +109,32 @@ TEST_F(handles_end, a_call_that_is_not_answered_is_on_its_own) {
 TEST_F(handles_end, a_call_for_which_there_is_never_room_is_given_up) {
   const quiet silent;
   int tries = 0;
+  bool has_room = false;
   detail::end_handle(world_.node(), peer_.number, "a buffer", [&]() -> std::optional<offload::future<int>> {
     ++tries;
+    if (has_room) return try_call();
     return std::nullopt;
   });
   EXPECT_GT(tries, 1);
   EXPECT_TRUE(given_up());
+  for (const int before = tries; tries == before;) world_.step();
+  EXPECT_FALSE(peer_.receive()) << "there is no room yet";
+  has_room = true;
+  while (!peer_.receive()) world_.step();
+  const int last = tries;
+  for (const std::int64_t until = base::now_ns() + 200'000'000; base::now_ns() < until;) world_.step();
+  EXPECT_EQ(tries, last) << "it was sent";
+}
+
+TEST_F(handles_end, a_call_without_room_is_tried_until_its_node_is_lost) {
+  const quiet silent;
+  const auto tries = std::make_shared<int>(0);
+  detail::end_handle(world_.node(), peer_.number, "a buffer", [tries]() -> std::optional<offload::future<int>> {
+    ++*tries;
+    return std::nullopt;
+  });
+  world_.node().events.on_lost(peer_.number, "it hung up");
+  while (tries.use_count() != 1) world_.step();
 }
 
 TEST_F(handles_end, what_the_call_throws_is_thrown) {

@@ -166,9 +166,8 @@ void actor::object(random_source& random) {
   remote_counter gone = std::move(one);
   objects_.erase(objects_.begin() + static_cast<std::ptrdiff_t>(at));
   if (!lives) return;
-  const offload::remote_ref<counter> ref = gone.at.ref();
-  gone.at.reset();
-  expect_destroyed(ref);
+  const offload::remote_ref<counter> ref = gone.at.release();  // then what its destructor does, which tells how it went
+  if (detail::destroy_at_end(gone.at.runtime(), ref.node(), ref.id())) expect_destroyed(ref);
 }
 
 /// False: its node is lost.
