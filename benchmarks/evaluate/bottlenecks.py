@@ -9,6 +9,8 @@ NEAR_PEAK = 0.8
 TITLE = ("what bounds each kernel on most targets, as Table V of the paper defines it; memory B/F, LLC B/F: bandwidth of Triad from memory, from "
          "the last-level cache / measured peak of that precision; minimum B/F: each value passes the memory once")
 
+IN_PART = "; STREAM's arrays are less than four times the last-level cache: what is called memory here may be the cache in part"
+
 
 def bound(code, minimum, memory, of_the_peak, cache=None):
     """The class of a kernel. Its actual B/F lies between the minimum and that of the code, which is None where it is not known;
@@ -44,6 +46,11 @@ def _cell(row, column):
     return results.number(row.get(name)) if name else None
 
 
+def _may_be_cached(reports):
+    """Whether STREAM says that its arrays are too small to measure memory alone."""
+    return any("less than four times the last-level cache" in remark for report in reports for remark in report.get("remarks", ()))
+
+
 def table(reports_of):
     """Of the measurements gemm, stream and himeno, None if one of them is not there; and of stream-cache, if that is."""
     dgemm, sgemm = (_most(reports_of("gemm"), "^Matrix products", (("product", f"^{name}"),)) for name in ("DGE", "SGE"))
@@ -75,4 +82,4 @@ def table(reports_of):
                      "measured peak Gflop/s": peak, "memory B/F": memory, "LLC B/F": "not measured" if cache is None else cache,
                      "code B/F": "not known" if code is None else code, "minimum B/F": minimum, "of the roof %": 100 * reached / roof,
                      "class": ABOVE if is_above else bound(code, minimum, memory, reached / peak, cache)})
-    return {"title": TITLE, "rows": rows}
+    return {"title": TITLE + (IN_PART if _may_be_cached(reports_of("stream")) else ""), "rows": rows}

@@ -34,6 +34,7 @@ MEASURES = {
 IDLE = "idle server: % of a core"
 RATIO = "empty call / floor"
 DEATH = "server killed in mid-call"
+FLOOR_VARIES = 0.05  # measured once more among the peers, the floor is 1 of itself, or the machine was busy
 LAUNCHER_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                         "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -219,6 +220,10 @@ def make_report(peers, remarks, places, pair):
     if ham:
         value = report.quartiles(ham.ratios)[1] if ham.ratios and not ham.problem else None
         bars.append(report.bar("HAM: empty call / floor", value, "<=", 1.2))
+    floor = next((one for one in peers if one.name == "floor" and one.ratios and not one.problem), None)
+    if floor and abs(report.quartiles(floor.ratios)[1] - 1) > FLOOR_VARIES:
+        remarks.append(f"the floor is {report.quartiles(floor.ratios)[1]:.2f} of itself: the machine was too busy, or its clock changed too much, "
+                       "for the ratios to mean something")
     for one in peers:
         if one.problem:
             remarks.append(f"{one.title}: {one.problem}")

@@ -63,6 +63,7 @@ class run_test(unittest.TestCase):
         self.assertEqual(result["bars"][0]["value"], 1.5)
         self.assertFalse(result["bars"][0]["met"])
         self.assertEqual(result["name"], "peers")
+        self.assertTrue(any("the floor is 1.50 of itself" in one for one in result["remarks"]), result["remarks"])
 
     def test_the_cores_and_what_they_share(self):
         pair = cores.topology().pair()

@@ -96,6 +96,19 @@ TEST_F(described_machine, cores_that_share_an_l2) {
   EXPECT_EQ(machine().kind_of(0, 2), pair_kind::other_l3);
 }
 
+TEST_F(described_machine, the_best_pair_is_of_two_cores_near_each_other) {
+  add(0, "0-1", "0-1", "0-3", 0);
+  EXPECT_EQ(machine().best().host, 0);
+  EXPECT_EQ(machine().best().target, 0) << "there is one only";
+  add(1, "0-1", "0-1", "0-3", 0);
+  EXPECT_EQ(machine().best().target, 1) << "there are siblings only";
+  add(4, "4-5", "4-5", "4-7", 1);
+  EXPECT_EQ(machine().best().target, 4) << "another socket before siblings";
+  add(2, "2-3", "2-3", "0-3", 0);
+  EXPECT_EQ(machine().best().host, 0);
+  EXPECT_EQ(machine().best().target, 2);
+}
+
 TEST_F(described_machine, pairs_are_chosen_by_number_or_kind) {
   add_large_machine();
   const auto chosen = [this](const char* text) {

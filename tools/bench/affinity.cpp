@@ -35,9 +35,4 @@ void pin_this_thread(const std::vector<int>& cores) {
   }
 }
 
-core_pair choose_cores() {
-  const std::vector<int> cores = allowed_cores();
-  return {cores.front(), cores.size() > 1 ? cores[1] : cores.front()};
-}
-
 }  // namespace ham::bench

@@ -22,7 +22,4 @@ struct core_pair {
   [[nodiscard]] bool distinct() const noexcept { return host != target; }
 };
 
-/// The first two allowed cores.
-[[nodiscard]] core_pair choose_cores();
-
 }  // namespace ham::bench

@@ -93,7 +93,7 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--transport", line.how.transport, "transport to measure")->capture_default_str();
   app.add_option("--cores", line.cores,
                  "logical CPUs HOST,TARGET, or a kind of pair: siblings, same-l2, same-l3, other-l3, other-socket "
-                 "(default: the first two)");
+                 "(default: the first two that are no siblings and share an L3, if there are such)");
   app.add_option("--largest", line.largest_mib, "largest transfer of bandwidth, in MiB")
       ->check(CLI::Range(0.001, 65'536.0))
       ->capture_default_str();
@@ -176,7 +176,8 @@ int main(int argc, char** argv) {
   line.how.largest_bytes = std::max<std::size_t>(1, static_cast<std::size_t>(line.largest_mib * (1 << 20)));
   try {
     line.how.all_cores = allowed_cores();
-    line.how.cores = line.cores.empty() ? choose_cores() : topology(line.how.all_cores).choose(line.cores);
+    const topology machine(line.how.all_cores);
+    line.how.cores = line.cores.empty() ? machine.best() : machine.choose(line.cores);
     return run(line);
   } catch (const std::exception& problem) {
     std::cerr << "ham-bench: " << problem.what() << '\n';

@@ -125,6 +125,15 @@ std::string topology::all_kinds() const {
   return text.empty() ? "no pair of a known kind" : text;
 }
 
+core_pair topology::best() const {
+  // Pairs under one L3 come before those under one L2: where there are both, the latter are small cores.
+  for (const pair_kind kind : {pair_kind::same_l3, pair_kind::same_l2, pair_kind::other_l3, pair_kind::unknown,
+                               pair_kind::other_socket, pair_kind::siblings}) {
+    if (const auto found = find(kind)) return *found;
+  }
+  return {cpus_.front(), cpus_.front()};
+}
+
 core_pair topology::choose(const std::string& text) const {
   for (const kind_names& one : names) {
     if (one.option.empty() || one.option != text) continue;

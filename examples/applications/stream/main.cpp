@@ -7,6 +7,7 @@
 #include <ham/offload.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,27 @@ std::uint64_t elements_in_cache(std::size_t targets) {
   if (own <= 0 || shared <= 0) return 0;
   const auto bytes = 4 * static_cast<std::uint64_t>(own);
   return bytes * targets <= static_cast<std::uint64_t>(shared) / 2 ? bytes / (3 * sizeof(double)) : 0;
+}
+
+/// Whether the last-level cache may be measured in place of memory: it has kept some of the arrays when they come
+/// again.
+std::string size_of_arrays(std::uint64_t elements, std::size_t targets) {
+  constexpr double mib = 1 << 20;
+  const double bytes = 3.0 * sizeof(double) * static_cast<double>(elements) * static_cast<double>(targets);
+  const auto cache = static_cast<double>(::sysconf(_SC_LEVEL3_CACHE_SIZE));
+  char text[200];
+  if (cache <= 0)
+    std::snprintf(text, sizeof text, "the arrays of all targets have %.0f MiB, the last-level cache is not known",
+                  bytes / mib);
+  else if (bytes < 4 * cache)
+    std::snprintf(text, sizeof text,
+                  "the arrays of all targets (%.0f MiB) are less than four times the last-level cache (%.0f MiB), "
+                  "which may be measured in part; --elements makes them larger",
+                  bytes / mib, cache / mib);
+  else
+    std::snprintf(text, sizeof text, "the arrays of all targets have %.0f MiB, the last-level cache %.0f", bytes / mib,
+                  cache / mib);
+  return text;
 }
 
 /// GB/s of each repetition, per kernel.
@@ -171,7 +193,7 @@ app::outcome run(options chosen) {
       "each repetition has new arrays: which physical memory they get makes either side up to some per cent faster",
       chosen.in_cache ? "the arrays of a target are four times as large as the cache of its core; others may use the "
                         "last-level cache, too"
-                      : "arrays of less than four times the last-level cache measure the cache"};
+                      : size_of_arrays(chosen.elements, nodes.size())};
   result.correct = wrong == 0;
   return result;
 }
