@@ -196,8 +196,10 @@ TEST_F(ham_run_remote, signals_end_all_of_it) {
 }
 
 TEST_F(ham_run_remote, a_signal_during_the_start_ends_it) {
-  running one({"--ssh", fake_ssh, "--hosts", "silent", application, "describe"});
-  std::this_thread::sleep_for(200ms);
+  const temporary_folder folder;
+  const std::string mark = folder.path() + "/mark";
+  running one({"--ssh", fake_ssh, "--hosts", "silent", application, "describe"}, {"FAKE_MARK=" + mark});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(mark); })) << one.err();
   ::kill(one.pid(), SIGTERM);
   EXPECT_EQ(one.wait(), 128 + SIGTERM);
 }
