@@ -20,8 +20,8 @@ fi
 on a "timeout 60 $job $application cut" >/run/output 2>&1 &
 job=$!
 eventually grep -q "under way" /run/output || fail "the job does not start"
-before_ms=$(date +%s%3N)
 ip -n b link set eth0 down
+before_ms=$(date +%s%3N)
 wait $job || fail "the job, status $?"
 cat /run/output
 for what in "calls failed" "the long call failed"; do
@@ -31,8 +31,8 @@ for what in "calls failed" "the long call failed"; do
     continue
   fi
   echo "$what $((at_ms - before_ms)) ms after the cut"
-  # Idle connections are probed once a second, and the machine may be busy.
-  [ $((at_ms - before_ms)) -lt $((timeout_s * 1000 + 4000)) ] || fail "$what: too late"
+  # Idle connections are probed once a second, and the machine may be busy. By itself the kernel takes minutes.
+  [ $((at_ms - before_ms)) -lt $((timeout_s * 1000 + 20000)) ] || fail "$what: too late"
 done
 
 [ -z "$ham_run" ] || grep -q "^ham-run: b does not answer" /run/output || fail "no word of b from ham-run"
