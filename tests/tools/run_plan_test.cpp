@@ -127,6 +127,11 @@ std::string shell_says(const std::string& script, const std::string& input = "",
   return text;
 }
 
+/// A command that waits for the file, 20 s or longer.
+std::string until_there_is(const std::string& file) {
+  return "i=0; while ! [ -e " + file + " ] && [ $i -lt 2000 ]; do i=$((i+1)); sleep 0.01; done";
+}
+
 TEST(run_shell_text, words_arrive_as_they_are) {
   for (const std::string word : {"plain", "", "a b", "it's", "$HOME `x` \\ \"", "two\nlines", "*", "-n", "'", "\n"}) {
     EXPECT_EQ(shell_says("printf '<%s>' " + shell_word(word)), "<" + word + ">");
@@ -181,8 +186,7 @@ TEST(run_script, serves_until_its_input_ends) {
   const server what{{{"a", 1, 2}}, "10.0.0.7", ""};
   const std::string line = serve_line(options, what);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  const std::string said =
-      shell_says(remote_script(), line + "\nsecret\n", "while ! [ -e " + done + " ]; do sleep 0.01; done");
+  const std::string said = shell_says(remote_script(), line + "\nsecret\n", until_there_is(done));
   std::filesystem::remove_all(folder);
   EXPECT_NE(said.find("got: a\nb --ham-serve=10.0.0.7:0 --ham-key=fd:3 --ham-jobs=2\n"), std::string::npos) << said;
   EXPECT_NE(said.find("key: secret\n"), std::string::npos) << said;
@@ -192,11 +196,12 @@ TEST(run_script, takes_the_key_from_a_file_or_says_that_there_is_none) {
   std::string folder = "/tmp/ham-run-test.XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   run_options options = options_for({{"a", 1}});
-  options.program = {"/bin/sh", "-c", "read -r key <&3; echo \"key: $key\"", "name"};
+  const std::string done = folder + "/done";
+  options.program = {"/bin/sh", "-c", "read -r key <&3; echo \"key: $key\"; : >" + done, "name"};
   const std::string line = serve_line(options, {{{"a", 1, 1}}, "10.0.0.7", ""});
   std::ofstream(folder + "/the key") << "secret in a file\n";
   const std::string good =
-      shell_says(remote_script(), line + "\n" + key_file_line(folder + "/the key") + "\n", "sleep 0.2");
+      shell_says(remote_script(), line + "\n" + key_file_line(folder + "/the key") + "\n", until_there_is(done));
   EXPECT_NE(good.find("key: secret in a file\n"), std::string::npos) << good;
   std::filesystem::remove_all(folder);
   const std::string bad = shell_says(remote_script(), line + "\n" + key_file_line(folder + "/the key") + "\n");
