@@ -3,6 +3,7 @@
 // timeout: 300
 // serial: no
 #include "ham/offload/graph.hpp"
+#include "some_attempt.hpp"
 #include "supervised_node.hpp"
 
 #include <algorithm>
@@ -39,6 +40,21 @@ int count_slowly(int value) {
 }
 bool is_500(int value) { return value == 500; }
 
+/// Whether node 1 of a new job has the same process before and after: a busy machine may give it no core for long.
+template <class What>
+bool keeps_its_process(const std::string& list, What what) {
+  return in_some_attempt([&] {
+    runtime rt(nodes(list));
+    try {
+      const pid_t before = offload::sync(1, fn<&my_pid>);
+      what();
+      return offload::sync(1, fn<&my_pid>) == before;
+    } catch (const error&) {
+      return false;
+    }
+  });
+}
+
 /// Without a call: node 1 has another process soon.
 bool is_replaced() {
   for (const auto until = std::chrono::steady_clock::now() + 60s; std::chrono::steady_clock::now() < until;) {
@@ -65,22 +81,21 @@ TEST(supervised_hangs, a_node_that_hangs_is_ended_and_started_again) {
 }
 
 TEST(supervised_hangs, a_node_that_works_is_not_ended) {
-  runtime rt(nodes("shm:1"));
-  offload::supervise(1, {.hang_after = 2s});  // all that takes less may take longer on a busy machine
-  const pid_t before = offload::sync(1, fn<&my_pid>);
-  offload::sync(1, fn<&work>, 3000, true);  // heartbeats
-  std::vector<offload::future<void>> many;
-  for (int i = 0; i < 12; ++i) many.push_back(offload::async(1, fn<&work>, 250, false));
-  for (auto& one : many) one.get();  // each answers in time
-  std::this_thread::sleep_for(3s);   // idle
-  EXPECT_EQ(offload::sync(1, fn<&my_pid>), before);
+  EXPECT_TRUE(keeps_its_process("shm:1", [] {
+    offload::supervise(1, {.hang_after = 2s});  // all that takes less may take longer on a busy machine
+    offload::sync(1, fn<&work>, 3000, true);    // heartbeats
+    std::vector<offload::future<void>> many;
+    for (int i = 0; i < 12; ++i) many.push_back(offload::async(1, fn<&work>, 250, false));
+    for (auto& one : many) one.get();  // each answers in time
+    std::this_thread::sleep_for(3s);   // idle
+  }));
 }
 
 TEST(supervised_hangs, a_call_that_nobody_waits_for_hangs_too) {
   runtime rt(nodes("shm:1"));
+  const pid_t before = offload::sync(1, fn<&my_pid>);
   offload::supervise(1, {.hang_after = 300ms});
   testing::internal::CaptureStderr();
-  const pid_t before = offload::sync(1, fn<&my_pid>);
   const auto pid_now = [] {
     for (const auto until = std::chrono::steady_clock::now() + 60s;;) {
       try {
@@ -146,16 +161,15 @@ TEST(supervised_hangs, a_process_that_hangs_in_a_stage_of_a_graph_is_ended) {
 }
 
 TEST(supervised_hangs, a_process_that_works_for_others_is_not_ended) {
-  runtime rt(nodes("shm:2"));
-  offload::graph g;
-  auto counted = g.repeat(
-      0, [&](offload::graph_value<int> value) { return g.call(1, fn<&count_slowly>, value); }, fn<&is_500>);
-  auto step = g.compile(counted);
-  offload::supervise(1, {.hang_after = 2s});
-  const pid_t before = offload::sync(1, fn<&my_pid>);
-  offload::sync(2, fn<&make_work>, 5000);  // heartbeats
-  EXPECT_EQ(step().get(), 500);            // 5 s and more: each iteration is one
-  EXPECT_EQ(offload::sync(1, fn<&my_pid>), before);
+  EXPECT_TRUE(keeps_its_process("shm:2", [] {
+    offload::graph g;
+    auto counted = g.repeat(
+        0, [&](offload::graph_value<int> value) { return g.call(1, fn<&count_slowly>, value); }, fn<&is_500>);
+    auto step = g.compile(counted);
+    offload::supervise(1, {.hang_after = 2s});
+    offload::sync(2, fn<&make_work>, 5000);  // heartbeats
+    EXPECT_EQ(step().get(), 500);            // 5 s and more: each iteration is one
+  }));
 }
 
 TEST(supervised_hangs, a_process_that_hangs_while_it_is_prepared_has_one_reason) {
@@ -164,7 +178,7 @@ TEST(supervised_hangs, a_process_that_hangs_while_it_is_prepared_has_one_reason)
   const auto prepare = [&](const offload::respawned& fresh) {
     if (++prepared == 1) offload::sync(fresh.node, fn<&hang>);
   };
-  offload::supervise(1, {.max_restarts = 2, .hang_after = 300ms, .on_respawn = prepare});
+  offload::supervise(1, {.max_restarts = 2, .hang_after = 2s, .on_respawn = prepare});
   testing::internal::CaptureStderr();
   kill_node(1);
   offload::sync(1, fn<&my_pid>);  // of the second attempt
