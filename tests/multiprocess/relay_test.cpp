@@ -6,6 +6,7 @@
 
 #include "offload/block_crossing.hpp"
 #include "offload/calls_between.hpp"
+#include "offload/job_verbs.hpp"
 
 #include <numeric>
 
@@ -21,7 +22,6 @@ void ping_often(node_t node, int count, std::size_t bytes) {
   const std::string text(bytes, 'p');
   for (int i = 0; i < count; ++i) offload::ping(node, fn<&be_pinged>, text);
 }
-void stand_still() { std::this_thread::sleep_for(2s); }
 node_t failed_node(node_t node) {
   try {
     static_cast<void>(pid_of(node));
@@ -108,13 +108,15 @@ TEST_P(relay, memory) {
 TEST_P(relay, a_node_that_takes_nothing_does_not_fill_the_host) {
   static_cast<void>(offload::sync(1, fn<&pid_of>, node_t{2}));
   const std::size_t before = resident_kb();
-  auto busy = offload::async(2, fn<&stand_still>);
+  const job_verbs::gate_file gate;
+  auto busy = offload::async(2, fn<&job_verbs::while_there_is>, gate.path());
   const int count = sanitized() ? 15'000 : 40'000;  // more than what nodes and host keep on the way
   auto sender = offload::async(1, fn<&ping_often>, node_t{2}, count, std::size_t{1000});
   EXPECT_FALSE(sender.wait_for(1s));
   if (!sanitized()) {
     EXPECT_LT(resident_kb(), before + 16'384) << "of 40 MB";
   }
+  gate.open();
   busy.get();
   sender.get();
   EXPECT_TRUE(eventually([&] { return offload::sync(2, fn<&count_pings>) == count; }));
