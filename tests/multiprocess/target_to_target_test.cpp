@@ -1,5 +1,6 @@
 // Targets call each other, the host, and move memory among themselves; each process is on its own.
 // link: ham::ham
+#include "some_attempt.hpp"
 #include "support.hpp"
 
 #include "offload/block_crossing.hpp"
@@ -171,6 +172,14 @@ TEST(target_to_target, statics_are_each_process_s_own) {
   EXPECT_EQ(next(), 1);
 }
 
+/// On a busy machine a second of sleep may be several.
+struct stopwatch {
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  }
+};
+
 TEST(target_to_target, idle_targets_use_no_cpu) {
   const auto cpu_ms = [] {
     rusage use{};
@@ -179,28 +188,42 @@ TEST(target_to_target, idle_targets_use_no_cpu) {
            (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000.0;
   };
   runtime rt(nodes("shm:4"));
-  std::vector<double> before;
-  for (node_t node = 1; node <= 4; ++node) before.push_back(offload::sync(node, cpu_ms));
-  const double host_before = cpu_ms();
-  std::this_thread::sleep_for(1s);
-  EXPECT_LT(cpu_ms() - host_before, 50) << "the host's own threads are quiet as well";
-  for (node_t node = 1; node <= 4; ++node) {
-    const double used = offload::sync(node, cpu_ms) - before[static_cast<std::size_t>(node - 1)];
-    EXPECT_LT(used, sanitized() ? 100 : 30) << "milliseconds in a second of idleness; the bar is 10";
-  }
+  double of_host = 0;  // milliseconds in a second of idleness
+  double of_targets = 0;
+  const auto are_quiet = [&] {
+    const stopwatch since_begin;
+    std::vector<double> before;
+    for (node_t node = 1; node <= 4; ++node) before.push_back(offload::sync(node, cpu_ms));
+    const double host_before = cpu_ms();
+    std::this_thread::sleep_for(1s);
+    of_host = (cpu_ms() - host_before) / since_begin.seconds();
+    of_targets = 0;
+    for (node_t node = 1; node <= 4; ++node) {
+      const double used = offload::sync(node, cpu_ms) - before[static_cast<std::size_t>(node - 1)];
+      of_targets = std::max(of_targets, used / since_begin.seconds());
+    }
+    return of_host < 50 && of_targets < (sanitized() ? 100 : 30);  // the bar is 10
+  };
+  EXPECT_TRUE(in_some_attempt(are_quiet)) << "host " << of_host << " ms, targets up to " << of_targets << " ms";
 }
 
 TEST(target_to_target, a_waiting_host_uses_no_cpu) {
   runtime rt(nodes("shm:1"));
-  auto slow = offload::async(1, [] { std::this_thread::sleep_for(1s); });
-  timespec before{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-  slow.get();
-  timespec after{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-  const double ms = static_cast<double>(after.tv_sec - before.tv_sec) * 1e3 +
-                    static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e6;
-  EXPECT_LT(ms, 50);
+  double ms = 0;  // in a second of waiting
+  const auto is_quiet = [&] {
+    const stopwatch since_begin;
+    auto slow = offload::async(1, [] { std::this_thread::sleep_for(1s); });
+    timespec before{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    slow.get();
+    timespec after{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    ms = (static_cast<double>(after.tv_sec - before.tv_sec) * 1e3 +
+          static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e6) /
+         since_begin.seconds();
+    return ms < 50;
+  };
+  EXPECT_TRUE(in_some_attempt(is_quiet)) << ms << " ms";
 }
 
 std::atomic<int> answered{0};
