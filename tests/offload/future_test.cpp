@@ -273,7 +273,13 @@ TEST_F(futures, deadline_of_a_discarded_call) {
 
 TEST_F(futures, deadline_of_an_old_call_does_not_touch_the_next_user_of_its_slot) {
   gate = true;
-  EXPECT_EQ(offload::sync(offload::within(1, 700ms), fn<&echo>, 1), 1);
+  for (bool in_time = false; !in_time;) {  // a busy machine may need more than one attempt
+    try {
+      EXPECT_EQ(offload::sync(offload::within(1, 700ms), fn<&echo>, 1), 1);
+      in_time = true;
+    } catch (const deadline_exceeded&) {
+    }
+  }
   // Slots are reused last in, first out, and their generation has 12 bits: the 4096th call after has the same id.
   for (int i = 0; i < 4095; ++i) offload::sync(1, fn<&echo>, i);
   EXPECT_NO_THROW(offload::sync(offload::within(1, 1h), fn<&slow_ms>, 1000));
