@@ -102,14 +102,27 @@ static double cpu_seconds(pid_t pid) {
   return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* Idle helpers, and a host that waits, use next to nothing; a tenth of a core is far from spinning. */
+static double now_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Idle helpers, and a host that waits, use next to nothing; a tenth of a core is far from spinning. A busy machine may
+   need more than one attempt. */
 static void nobody_spins(void) {
   struct party all = start();
   const pid_t helper = veo_get_pid_from_hmem(veo_set_proc_identifier(NULL, veo_proc_identifier(all.proc)));
-  const uint64_t slow = submit(&all, all.ctx, "sleep_ms", 2000);
-  const double host_before = cpu_seconds(getpid()), helper_before = cpu_seconds(helper);
-  CHECK(veo_call_wait_result(all.ctx, slow, NULL) == VEO_COMMAND_OK);
-  CHECK(cpu_seconds(getpid()) - host_before < 0.2 && cpu_seconds(helper) - helper_before < 0.2);
+  int quiet = 0;
+  for (int i = 0; i < 5 && !quiet; ++i) {
+    const double began = now_seconds();
+    const uint64_t slow = submit(&all, all.ctx, "sleep_ms", 2000);
+    const double host_before = cpu_seconds(getpid()), helper_before = cpu_seconds(helper);
+    CHECK(veo_call_wait_result(all.ctx, slow, NULL) == VEO_COMMAND_OK);
+    const double allowed = 0.1 * (now_seconds() - began);
+    quiet = cpu_seconds(getpid()) - host_before < allowed && cpu_seconds(helper) - helper_before < allowed;
+  }
+  CHECK(quiet);
   CHECK(veo_proc_destroy(all.proc) == 0 && kill(helper, 0) == -1 && errno == ESRCH);
 }
 
