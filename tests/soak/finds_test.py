@@ -39,7 +39,7 @@ FOUND = {
     "usable-handle": (("--verbs=old handles",), "memory of a process that has died can be used"),
     "lost-line": (("--verbs=output",), r"output, .*: lines of its output are missing, or are others"),
     "no-stop": (("--verbs=late stops",), r"node \d+: \d+ calls were never told to stop"),
-    "hang": (("--verbs=sync", "--hang=1"), r"hangs: a worker waits for more than 1 s\.(\n|.)*since \d+ ms in sync, node \d+"
+    "hang": (("--verbs=sync", "--hang=3"), r"hangs: a worker waits for more than 3 s\.(\n|.)*since \d+ ms in sync, node \d+"
              r"(\n|.)*host, process \d+: state"),
     "hanging-replacement": (("--verbs=sync", "--hang=3"),
                             r"hangs: the thread that replaces targets waits for more than 3 s\."),

@@ -42,7 +42,7 @@ def say(text):
 class Left:
     """What a run leaves on the machine: processes with a variable of the run, names of shared memory."""
     PLACES = ("/dev/shm", "/dev/mqueue")
-    NOT_OURS = "ham-peers-"  # of benchmarks/peers, which may run beside this
+    NOT_OURS = ("ham-peers-", "ham-cg-")  # of benchmarks/peers, which may run beside this
 
     def __init__(self, token):
         self.mark = f"HAM_SOAK_RUN={token}".encode()
