@@ -73,7 +73,7 @@ class Execution(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "pid")
             # The child does not listen to requests to end.
-            text = f"(trap '' TERM; echo $$ >/dev/null; sh -c 'echo $PPID' > {file}; while :; do sleep 1; done) & wait"
+            text = f"(trap '' TERM; echo $$ >/dev/null; sh -c 'echo $PPID' > {file}.new; mv {file}.new {file}; while :; do sleep 1; done) & wait"
             limit_s = 1
             while not os.path.exists(file):  # a busy machine takes longer to get there
                 outcome = execution.run(["/bin/sh", "-c", text], limit_s, end_s=0.5)
@@ -102,7 +102,7 @@ class Execution(unittest.TestCase):
                     import processes
                     processes.end_on_request() if {heeds} else signal.signal(signal.SIGTERM, signal.SIG_IGN)
                     with tempfile.TemporaryDirectory(dir={folder!r}) as inner:
-                        text = f"echo $$ {{inner}} > {notes}; exec sleep 1000"
+                        text = f"echo $$ {{inner}} > {notes}.new; mv {notes}.new {notes}; exec sleep 1000"
                         processes.run(["/bin/sh", "-c", text], dict(os.environ), 1000)
                 """
                 limit_s = 1
