@@ -307,11 +307,12 @@ TEST(target_death, while_the_queue_to_it_is_full) {
   runtime rt(nodes("shm:1"));
   const pid_t pid = offload::sync(1, fn<&my_pid>);
   auto computing = offload::async(1, fn<&work_forever>);
-  std::thread killer([pid] {
+  std::atomic<std::size_t> sent = 0;
+  std::thread killer([pid, &sent] {
+    while (sent <= 10) std::this_thread::sleep_for(1ms);
     std::this_thread::sleep_for(100ms);
     ::kill(pid, SIGKILL);
   });
-  std::size_t sent = 0;
   std::vector<offload::future<std::size_t>> pending;
   const std::string text(5000, 'x');
   const auto length = [](const std::string& what) { return what.size(); };
