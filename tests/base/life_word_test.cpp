@@ -121,7 +121,7 @@ TEST_F(life, who_holds_its_word_does_not_wait_for_what_others_write_there) {
   });
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < 20; ++i) const life_watch mine(word(0), note());
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 20s);
   over = true;
   hostile.join();
 }

@@ -29,7 +29,7 @@ class shared_events : public testing::Test {
   /// Whether `what` comes back. If not, the thread that hangs in it is freed by `rescue`.
   static bool comes_back(const std::function<void()>& what, const std::function<void()>& rescue) {
     auto done = std::async(std::launch::async, what);
-    const bool did = done.wait_for(5s) == std::future_status::ready;
+    const bool did = done.wait_for(20s) == std::future_status::ready;
     if (!did) rescue();
     return did;
   }
