@@ -63,12 +63,15 @@ void give_back(Call call) noexcept {
 }
 
 /// Runs `attempt` again now and then until it has succeeded; or the node is lost, or the runtime ends, before. What it
-/// throws is nobody's business. Threads of the runtime run it, one at a time.
+/// throws is nobody's business. Threads of the runtime run it, one at a time, within whatever they wait for: it must
+/// not wait itself, so a call in it is for the process and not for its number (engine::exactly). Each that is not done
+/// yet is an entry of engine::run_when_lost.
 void keep_trying(engine& at, node_t node, std::function<bool()> attempt) noexcept;
 
 /// Makes a call whose answer ends a handle, and waits for it as sign_of_life says; after that the call is on its own,
-/// and is made later if there was no room for it until then. `try_call()` gives an optional future; it is copied, and
-/// must not refer to what ends with the caller. Throws what the call throws. False: the node was given up.
+/// and is made later if there was no room for it until then. `try_call()` gives an optional future, as keep_trying()
+/// says; it is copied, and must not refer to what ends with the caller. Throws what the call throws. False: the node
+/// was given up.
 template <class TryCall>
 bool end_handle(engine& at, node_t node, const char* what, TryCall try_call, std::int64_t limit_ns = -1) {
   constexpr std::int64_t interval_ns = 20'000'000;

@@ -196,8 +196,7 @@ bool free_at_end(std::uint64_t runtime, node_t node, raw_buffer what, std::int64
     }
     return ham::detail::end_handle(
         *at, node, "a buffer",
-        [there = at->exactly(node), what] { return try_async(there, fn<&free_here>, what.address, what.tag); },
-        limit_ns);
+        [at, node, what] { return try_async(at->exactly(node), fn<&free_here>, what.address, what.tag); }, limit_ns);
   } catch (const std::exception&) {
     return true;  // the node may be gone, and its memory with it
   }

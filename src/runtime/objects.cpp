@@ -189,7 +189,8 @@ bool destroy_at_end(std::uint64_t runtime, node_t node, object_id which, std::in
     const engine_scope scope(at);
     if (node != at->self()) {
       return end_handle(
-          *at, node, "an object", [node, which] { return offload::try_async(node, fn<&destroy_here>, node, which); },
+          *at, node, "an object",
+          [at, node, which] { return offload::try_async(at->exactly(node), fn<&destroy_here>, node, which); },
           limit_ns);
     }
     destroy_here(node, which);

@@ -55,6 +55,8 @@ class actor : actor_records {
     buffers_.clear();
     pinned_.clear();
     objects_.clear();
+    for (const auto& one : left_objects_) await_destroyed(one);
+    left_objects_.clear();
     contexts_.clear();
     handles_.clear();
   }
@@ -210,6 +212,7 @@ class actor : actor_records {
   bool add(remote_counter& to, random_source& random);
   void add_elsewhere(remote_counter& to, random_source& random);
   void expect_destroyed(offload::remote_ref<counter> what);
+  void await_destroyed(offload::remote_ref<counter> what);
   void cancel(random_source& random);
   [[nodiscard]] bool start(stoppable_call& one, const std::stop_token& token, random_source& random);
   void settle(stoppable_call& one);
@@ -335,6 +338,7 @@ class actor : actor_records {
   std::vector<pending> pending_;
   std::vector<remote_memory> buffers_;
   std::vector<remote_counter> objects_;
+  std::vector<offload::remote_ref<counter>> left_objects_;  ///< their nodes were given up before they were destroyed
   std::vector<remote_queue> contexts_;
   std::vector<known_group> groups_;
   std::vector<group_call> group_calls_;

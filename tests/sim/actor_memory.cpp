@@ -167,7 +167,10 @@ void actor::object(random_source& random) {
   objects_.erase(objects_.begin() + static_cast<std::ptrdiff_t>(at));
   if (!lives) return;
   const offload::remote_ref<counter> ref = gone.at.release();  // then what its destructor does, which tells how it went
-  if (detail::destroy_at_end(gone.at.runtime(), ref.node(), ref.id())) expect_destroyed(ref);
+  if (detail::destroy_at_end(gone.at.runtime(), ref.node(), ref.id()))
+    expect_destroyed(ref);
+  else
+    left_objects_.push_back(ref);
 }
 
 /// False: its node is lost.
@@ -214,6 +217,27 @@ void actor::add_elsewhere(remote_counter& to, random_source& random) {
     to.most += 3;
   });
   if (!done) to.known = false;
+}
+
+/// Its node did not answer when it should have been destroyed: it is when there is room for that.
+void actor::await_destroyed(offload::remote_ref<counter> what) {
+  constexpr int max_attempts = 200;
+  for (int i = 0; i < max_attempts; ++i) {
+    const call_number call = the_oracle->issue_on(what.node());
+    bool is_gone = false;
+    const bool done = attempt(call, false, [&] {
+      try {
+        static_cast<void>(what.call<&counter::add>(call, std::int64_t{1}));
+        the_oracle->settle(call);
+      } catch (const object_error& gone) {
+        the_oracle->fail(call, call_outcome::not_run, gone.what());
+        is_gone = true;
+      }
+    });
+    if (is_gone || !done) return;
+    base::sleep_ns(100'000'000);
+  }
+  running->fail("an object that was left to node " + std::to_string(what.node()) + " is never destroyed");
 }
 
 void actor::expect_destroyed(offload::remote_ref<counter> what) {

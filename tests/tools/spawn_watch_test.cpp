@@ -137,9 +137,10 @@ TEST_F(spawn_watch_of, a_run_with_a_lost_process_repeats_it) {
   EXPECT_EQ(result.output, "done\n");
 }
 
-/// `exec sleep`: a launcher that has children whose status it never fetches, and does nothing.
+/// A launcher that has had a child, and waits in a futex for ever.
 TEST_F(spawn_watch_of, a_launcher_that_hangs_when_all_has_ended_ends_it) {
-  spawn_watch what = script("echo run >>\"$0/runs\"; echo said; sleep 0.2 & exec sleep 600");
+  spawn_watch what = script("echo run >>\"$0/runs\"; echo said; sleep 0.2 & exec env HAM_TEST_LOST_WITH= \"$1\"");
+  what.command.push_back(fs::read_symlink("/proc/self/exe"));
   const auto begin = std::chrono::steady_clock::now();
   const spawn_result result = run_spawning(what);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 300s);
@@ -156,6 +157,7 @@ TEST_F(spawn_watch_of, launchers_that_wait_for_something_living_leaves_them_alon
   };
   EXPECT_TRUE(ends_with("sleep 1; exit 4", 4));
   EXPECT_TRUE(ends_with("exec sleep 1", 0)) << "it has not started anything";
+  EXPECT_TRUE(ends_with("true & exec sleep 1", 0)) << "it waits for something else";
   EXPECT_TRUE(ends_with("true & i=0; while test $i -lt 2000000; do i=$((i+1)); done; exit 5", 5)) << "it computes";
 }
 

@@ -36,7 +36,7 @@ class topology {
   [[nodiscard]] std::vector<pair_kind> kinds() const;
 
   /// The pair to measure with if nobody asks for another one, as benchmarks/peers/cores.py chooses it: not siblings if
-  /// there are others. Where there is one CPU only, that twice.
+  /// there are others. Where there is one CPU only, that twice; there must be one.
   [[nodiscard]] core_pair best() const;
 
   /// The pair that `text` asks for: "HOST,TARGET" or a kind. Throws std::invalid_argument, which names the kinds that

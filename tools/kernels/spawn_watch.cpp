@@ -108,7 +108,13 @@ class lost_processes {
   std::map<pid_t, entry> waiting_;
 };
 
-/// Remembers since when a launcher has done nothing although all that it has started has ended.
+/// Either may be closed to us, by a security module or a kernel without names.
+bool waits_in_futex(pid_t process) {
+  return of_process(process, "syscall").starts_with(std::to_string(SYS_futex) + " ") ||
+         of_process(process, "wchan").starts_with("futex");
+}
+
+/// Remembers since when a launcher has waited for a thread of its own although all that it has started has ended.
 class idle_launcher {
  public:
   explicit idle_launcher(pid_t launcher) : launcher_(launcher) {}
@@ -117,7 +123,7 @@ class idle_launcher {
     const auto now = state_of(launcher_);
     const bool living = std::any_of(below.begin(), below.end(), [](const auto& one) { return one.second.living; });
     has_started_ = has_started_ || !below.empty();
-    if (!now || !now->living || living || !has_started_ || now->ticks != ticks_) {
+    if (!now || !now->living || living || !has_started_ || now->ticks != ticks_ || !waits_in_futex(launcher_)) {
       since_ = clock::now();
       ticks_ = now ? now->ticks : 0;
     }
@@ -209,9 +215,7 @@ bool waits_in_pmix_init(pid_t process) {
   const std::string maps = of_process(process, "maps");
   const auto loaded = [&maps](const char* what) { return maps.find(what) != std::string::npos; };
   if (!loaded("/mca_pmix_") || loaded("/mca_state_") || loaded("/mca_errmgr_")) return false;
-  // Either may be closed to us, by a security module or a kernel without names.
-  return of_process(process, "syscall").starts_with(std::to_string(SYS_futex) + " ") ||
-         of_process(process, "wchan").starts_with("futex");
+  return waits_in_futex(process);
 }
 
 spawn_result run_spawning(const spawn_watch& what) {

@@ -20,8 +20,9 @@ struct spawn_watch {
   std::vector<std::string> command;  ///< launcher, its options, the program; the launcher is looked up in PATH
   std::chrono::milliseconds lost_after{10'000};  ///< how long a process has to be in that state
   int max_runs = 3;                              ///< in the last one, lost processes are not watched for
-  std::chrono::milliseconds hung_after{10'000};  ///< how long a launcher without living processes has to do nothing
-  bool capture = false;                          ///< return what the run writes to standard output
+  std::chrono::milliseconds hung_after{
+      10'000};           ///< how long a launcher without living processes has to wait for a thread of its own
+  bool capture = false;  ///< return what the run writes to standard output
 };
 
 struct spawn_result {

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <fstream>
+
 namespace app {
 
 std::vector<int> usable_cores() {
@@ -22,6 +25,35 @@ void stay_on(int core) {
   CPU_ZERO(&one);
   CPU_SET(core, &one);
   pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
+namespace {
+
+/// As the kernel lists it: "0-1,8". Nothing: it is not known.
+std::vector<int> siblings_of(int core) {
+  std::ifstream list("/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list");
+  std::vector<int> all;
+  int first = 0;
+  while (list >> first) {
+    int last = first;
+    if (list.peek() == '-') list.ignore() >> last;
+    for (int one = first; one <= last; ++one) all.push_back(one);
+    if (list.peek() == ',') list.ignore();
+  }
+  return all;
+}
+
+}  // namespace
+
+int core_apart_from(int taken) {
+  const std::vector<int> siblings = siblings_of(taken);
+  int second_best = -1;
+  for (const int core : usable_cores()) {
+    if (core == taken) continue;
+    if (std::find(siblings.begin(), siblings.end(), core) == siblings.end()) return core;
+    if (second_best < 0) second_best = core;
+  }
+  return second_best;
 }
 
 std::string target_per_core() {

@@ -99,19 +99,11 @@ run_result alone(const setup& at, const options& chosen) {
       [&] { return row; });
 }
 
-/// The calling thread leaves the core of the other one for good: a scheduler may leave them together for milliseconds.
-void keep_off(int core) {
-  for (const int mine : app::usable_cores()) {
-    if (mine == core) continue;
-    app::stay_on(mine);
-    return;
-  }
-}
-
 app::outcome run(const options& chosen) {
   const ham::node_t node = app::chosen_targets(chosen).front();
   const int core = app::cores_of({node}).front();
-  if (core >= 0) keep_off(core);
+  // For good: a scheduler may leave this thread and one on that core together for milliseconds.
+  if (const int mine = core < 0 ? -1 : app::core_apart_from(core); mine >= 0) app::stay_on(mine);
   const setup at = calibrated(chosen);
 
   struct contestant {
@@ -162,13 +154,12 @@ app::outcome run(const options& chosen) {
                          bench::bar::direction::at_most, limit_percent, "%"});
   report.bars.push_back({"runs with another result than in one process", static_cast<double>(wrong),
                          bench::bar::direction::at_most, 0.0, ""});
-  report.remarks = {
-      std::to_string(chosen.columns * sizeof(double)) +
-          " bytes travel in each direction per step; both sides compute at the same time",
-      "the bar is meant for steps of 1 ms, host and target on a core each; all run in turns",
-      std::string("the faster pair of threads, by the median of all runs: ") + threads.name,
-      core >= 0 ? "the second thread runs on the target's core, " + std::to_string(core) + ", the host on another one"
-                : "the second thread runs where the system puts it"};
+  report.remarks = {std::to_string(chosen.columns * sizeof(double)) +
+                        " bytes travel in each direction per step; both sides compute at the same time",
+                    "the bar is meant for steps of 1 ms, host and target on a core each; all run in turns",
+                    std::string("the faster pair of threads, by the median of all runs: ") + threads.name,
+                    core >= 0 ? "the second thread runs on the target's core, " + std::to_string(core) + ""
+                              : "the second thread runs where the system puts it"};
   if (const double low = percent(overhead.ratio_low), high = percent(overhead.ratio_high);
       high - low > 2 * limit_percent) {
     char spread[200];

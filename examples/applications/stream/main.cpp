@@ -40,23 +40,23 @@ std::uint64_t elements_in_cache(std::size_t targets) {
   return bytes * targets <= static_cast<std::uint64_t>(shared) / 2 ? bytes / (3 * sizeof(double)) : 0;
 }
 
-/// Whether the last-level cache may be measured in place of memory: it has kept some of the arrays when they come
+/// Whether a last-level cache may be measured in place of memory: it has kept some of the arrays when they come
 /// again.
-std::string size_of_arrays(std::uint64_t elements, std::size_t targets) {
+std::string size_of_arrays(std::uint64_t elements) {
   constexpr double mib = 1 << 20;
-  const double bytes = 3.0 * sizeof(double) * static_cast<double>(elements) * static_cast<double>(targets);
+  const double bytes = 3.0 * sizeof(double) * static_cast<double>(elements);
   const auto cache = static_cast<double>(::sysconf(_SC_LEVEL3_CACHE_SIZE));
   char text[200];
   if (cache <= 0)
-    std::snprintf(text, sizeof text, "the arrays of all targets have %.0f MiB, the last-level cache is not known",
+    std::snprintf(text, sizeof text, "the arrays of a target have %.0f MiB, the last-level cache is not known",
                   bytes / mib);
   else if (bytes < 4 * cache)
     std::snprintf(text, sizeof text,
-                  "the arrays of all targets (%.0f MiB) are less than four times the last-level cache (%.0f MiB), "
+                  "the arrays of a target (%.0f MiB) are less than four times the last-level cache (%.0f MiB), "
                   "which may be measured in part; --elements makes them larger",
                   bytes / mib, cache / mib);
   else
-    std::snprintf(text, sizeof text, "the arrays of all targets have %.0f MiB, the last-level cache %.0f", bytes / mib,
+    std::snprintf(text, sizeof text, "the arrays of a target have %.0f MiB, the last-level cache %.0f", bytes / mib,
                   cache / mib);
   return text;
 }
@@ -193,7 +193,7 @@ app::outcome run(options chosen) {
       "each repetition has new arrays: which physical memory they get makes either side up to some per cent faster",
       chosen.in_cache ? "the arrays of a target are four times as large as the cache of its core; others may use the "
                         "last-level cache, too"
-                      : size_of_arrays(chosen.elements, nodes.size())};
+                      : size_of_arrays(chosen.elements)};
   result.correct = wrong == 0;
   return result;
 }

@@ -191,7 +191,7 @@ class Bottlenecks(unittest.TestCase):
         self.assertEqual(rows["DGEMM"]["code B/F"], "not known")
         self.assertIsNone(bottlenecks.table(lambda name: [] if name == "himeno" else measured.get(name)))
         self.assertEqual(bottlenecks.table(measured.get)["title"], bottlenecks.TITLE)
-        measured["stream"][0]["remarks"] = ["the arrays of all targets (458 MiB) are less than four times the last-level cache (480 MiB), which ..."]
+        measured["stream"][0]["remarks"] = ["the arrays of a target (229 MiB) are less than four times the last-level cache (480 MiB), which ..."]
         self.assertIn("may be the cache in part", bottlenecks.table(measured.get)["title"])
         measured["stream-cache"] = [{"name": "stream", "bars": [], "remarks": [], "tables": [{
             "title": "STREAM in the last-level cache, 10", "rows": [{"kernel": "Triad", "targets": 2, "bandwidth (GB/s)": 80.0}]}]}]
