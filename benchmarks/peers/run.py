@@ -221,8 +221,9 @@ def make_report(peers, remarks, places, pair):
         value = report.quartiles(ham.ratios)[1] if ham.ratios and not ham.problem else None
         bars.append(report.bar("HAM: empty call / floor", value, "<=", 1.2))
     floor = next((one for one in peers if one.name == "floor" and one.ratios and not one.problem), None)
-    if floor and abs(report.quartiles(floor.ratios)[1] - 1) > FLOOR_VARIES:
-        remarks.append(f"the floor is {report.quartiles(floor.ratios)[1]:.2f} of itself: the machine was too busy, or its clock changed too much, "
+    of_itself = report.quartiles(floor.ratios)[1] if floor else 1
+    if abs(of_itself - 1) > FLOOR_VARIES:
+        remarks.append(f"the floor is {of_itself:.2f} of itself: the machine was too busy, or its clock changed too much, "
                        "for the ratios to mean something")
     for one in peers:
         if one.problem:

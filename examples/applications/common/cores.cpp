@@ -4,8 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include <algorithm>
-#include <fstream>
+#include "bench/topology.hpp"
 
 namespace app {
 
@@ -27,30 +26,13 @@ void stay_on(int core) {
   pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-namespace {
-
-/// As the kernel lists it: "0-1,8". Nothing: it is not known.
-std::vector<int> siblings_of(int core) {
-  std::ifstream list("/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list");
-  std::vector<int> all;
-  int first = 0;
-  while (list >> first) {
-    int last = first;
-    if (list.peek() == '-') list.ignore() >> last;
-    for (int one = first; one <= last; ++one) all.push_back(one);
-    if (list.peek() == ',') list.ignore();
-  }
-  return all;
-}
-
-}  // namespace
-
 int core_apart_from(int taken) {
-  const std::vector<int> siblings = siblings_of(taken);
+  const std::vector<int> usable = usable_cores();
+  const ham::bench::topology machine(usable);
   int second_best = -1;
-  for (const int core : usable_cores()) {
+  for (const int core : usable) {
     if (core == taken) continue;
-    if (std::find(siblings.begin(), siblings.end(), core) == siblings.end()) return core;
+    if (machine.kind_of(taken, core) != ham::bench::pair_kind::siblings) return core;
     if (second_best < 0) second_best = core;
   }
   return second_best;

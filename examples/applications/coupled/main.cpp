@@ -158,7 +158,7 @@ app::outcome run(const options& chosen) {
                         " bytes travel in each direction per step; both sides compute at the same time",
                     "the bar is meant for steps of 1 ms, host and target on a core each; all run in turns",
                     std::string("the faster pair of threads, by the median of all runs: ") + threads.name,
-                    core >= 0 ? "the second thread runs on the target's core, " + std::to_string(core) + ""
+                    core >= 0 ? "the second thread runs on the target's core, " + std::to_string(core)
                               : "the second thread runs where the system puts it"};
   if (const double low = percent(overhead.ratio_low), high = percent(overhead.ratio_high);
       high - low > 2 * limit_percent) {
