@@ -19,10 +19,12 @@ unsigned count_of(const std::map<node_t, unsigned>& of, node_t node) {
   return found == of.end() ? 0 : found->second;
 }
 
-/// It was started for a number that does not exist any more, or beside one that could not be started, and nobody has
-/// ever called it.
+/// It was started for a number that does not exist any more, or is removed before on_respawn is called, or beside one
+/// that could not be started, and nobody has ever called it.
 bool was_not_to_be_used(const offload::event& lost) {
   if (lost.reason == "another target of its group could not be started") return true;
+  if (lost.reason == "it was removed from the job")
+    return the_oracle->numbers.may_be_lost(offload::number_of(lost.node));
   return lost.reason == "it was not to be used" && the_oracle->numbers.number_of(lost.node) == lost.node;
 }
 
