@@ -57,12 +57,29 @@ def judge_memory(points, noise_kb):
     return per_million, None
 
 
+def is_judged_by_calls(samples):
+    """Whether a run made so many calls that memory may grow by a share of each million of them, not by one of the run."""
+    kept = behind_warm_up(samples)
+    return bool(kept) and is_long(kept[-1]["calls"] - kept[0]["calls"])
+
+
 def limit_of(samples):
     """By how much memory may grow in a run, in words."""
-    kept = behind_warm_up(samples)
-    if kept and is_long(kept[-1]["calls"] - kept[0]["calls"]):
+    if is_judged_by_calls(samples):
         return f"memory may grow by {PERCENT_PER_MILLION} % in 10^6 calls"
     return f"memory may grow by {PERCENT_OF_SHORT_RUN} %, as fewer than 10^6 calls were made behind the warm-up"
+
+
+def limits_of(runs):
+    """By which of the two limits the memory of each run was judged: runs are pairs of name and samples."""
+    by_calls = [name for name, samples in runs if is_judged_by_calls(samples)]
+    short = [name for name, _ in runs if name not in by_calls]
+    parts = []
+    if by_calls:
+        parts.append(f"{', '.join(by_calls)} held to {PERCENT_PER_MILLION:.0f} % of memory in 10^6 calls")
+    if short:
+        parts.append(f"{', '.join(short)} too short for that: held to {PERCENT_OF_SHORT_RUN:.0f} % in the run")
+    return "; ".join(parts)
 
 
 def judge_count(points, noise):

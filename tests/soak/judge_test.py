@@ -45,6 +45,12 @@ class Judge(unittest.TestCase):
         self.assertEqual(judge.limit_of(samples(20, lambda i: 20000)), "memory may grow by 1.0 % in 10^6 calls")
         self.assertIn("by 25.0 %, as fewer than 10^6 calls", judge.limit_of(samples(20, lambda i: 20000, calls=1000)))
 
+    def test_says_which_runs_were_held_to_which_limit(self):
+        long, short = samples(20, lambda i: 20000), samples(20, lambda i: 20000, calls=1000)
+        self.assertEqual(judge.limits_of([("shm", long), ("tcp", long)]), "shm, tcp held to 1 % of memory in 10^6 calls")
+        self.assertEqual(judge.limits_of([("shm", long), ("tcp", short), ("mpi", [])]),
+                         "shm held to 1 % of memory in 10^6 calls; tcp, mpi too short for that: held to 25 % in the run")
+
     def test_descriptors_maps_and_threads(self):
         for what, value in (("descriptors", 30), ("maps", 200), ("threads", 3)):
             self.assertEqual(problems(20, lambda i: value + i % 2, what=what), [])

@@ -323,7 +323,7 @@ class Soak:
                 say("nothing was run")
                 return 1
         bad = [one["name"] for one in self.results if one["problems"]]
-        say("soak: " + ("problems in " + ", ".join(bad) if bad else "all is well"))
+        say("soak: " + ("problems in " + ", ".join(bad) if bad else "all is well") + self.limits())
         if self.options.json:
             text = json.dumps({"runs": self.results, "left_out": dict(self.left_out)}, indent=1)
             if self.options.json == "-":
@@ -331,6 +331,12 @@ class Soak:
             else:
                 pathlib.Path(self.options.json).write_text(text + "\n")
         return 1 if bad else 0
+
+    def limits(self):
+        """Behind the verdict: what it says of memory."""
+        if self.options.count or self.options.no_growth:
+            return ""
+        return f" ({judge.limits_of([(one['name'], one['samples']) for one in self.results])})"
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
