@@ -80,9 +80,14 @@ void start_processes(runtime_parts& parts, const runtime_options& options, targe
   parts.members->start(planned);
 }
 
-void finish_launchers() noexcept {
+/// `failure`: why the job could not start here; empty: it did.
+void finish_launchers(const std::string& failure = {}) noexcept {
   for (const transport::factory* const one : transports()) {
-    if (one->as_launched() != nullptr) one->as_launched()->finish();
+    if (one->as_launched() == nullptr) continue;
+    if (failure.empty())
+      one->as_launched()->finish();
+    else
+      one->as_launched()->finish_failed(failure);
   }
 }
 
@@ -108,18 +113,10 @@ void start_threads(runtime_parts& parts, const transport::in_process_factory& by
   for (std::size_t node = 1; node < nodes; ++node) parts.host->await_ready(static_cast<node_t>(node));
 }
 
-}  // namespace
-
-std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
-                                         const void* communicator) {
-  base::expect_one_library();
-  const std::vector<target_group> groups = parse_nodes(options.nodes);
-  placement_wish placement = parse_placement(options.cpu_affinity);
-  auto parts = std::make_unique<runtime_parts>();
-  const transport::launched_factory* const launcher = groups.empty() ? nullptr : groups.front().by->as_launched();
-  std::unique_ptr<transport::process_group> ranks;
-  if (launcher != nullptr) ranks = launcher->join(communicator);
-  parts->ends_launchers = communicator == nullptr;
+/// The host, or a rank until the job has ended. Gives what takes the place of `parts` where main runs on this rank.
+std::unique_ptr<runtime_parts> start_here(runtime_parts& parts, const runtime_options& options,
+                                          const std::vector<target_group>& groups, target_defaults defaults,
+                                          std::unique_ptr<transport::process_group> ranks) {
   if (ranks != nullptr && groups.front().count != 0 && groups.front().count + 1 != ranks->size()) {
     throw config_error("HAM_NODES asks for " + std::to_string(groups.front().count) + " targets, MPI has started " +
                        std::to_string(ranks->size()) + " ranks, host included; correct either, or write mpi alone");
@@ -133,32 +130,53 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
                        std::to_string(processes) + " processes (a job has at most " + std::to_string(peer_table::most) +
                        " nodes at a time); ask for fewer, or start fewer");
   }
-  if (command.empty()) command = {base::own_program_link};
-  if (ranks != nullptr) placement.automatic = false;  // where ranks run is the launcher's business
+  if (ranks != nullptr) defaults.placement.automatic = false;  // where ranks run is the launcher's business
   if (ranks != nullptr && ranks->self() != 0) {
-    parts->self = ranks->self();
-    parts->nodes = processes + planned.size();
-    placement.cores.clear();  // they say where the host's targets run
-    target_of_main target = run_rank(std::move(ranks), planned, {std::move(command), std::move(placement)});
-    if (target == nullptr) return parts;
-    const bool ends_launchers = std::exchange(parts->ends_launchers, false);
+    parts.self = ranks->self();
+    parts.nodes = processes + planned.size();
+    defaults.placement.cores.clear();  // they say where the host's targets run
+    target_of_main target = run_rank(std::move(ranks), planned, std::move(defaults));
+    if (target == nullptr) return nullptr;
+    const bool ends_launchers = std::exchange(parts.ends_launchers, false);
     main_here::begin(std::move(target), [ends_launchers] {
       if (ends_launchers) finish_launchers();
     });
     return parts_of_main_here();
   }
-  parts->metrics = metrics_server::of_process();
-  if (!placement.cores.empty()) pin_this_process(placement.cores.front());
+  parts.metrics = metrics_server::of_process();
+  if (!defaults.placement.cores.empty()) pin_this_process(defaults.placement.cores.front());
   if (!groups.empty() && groups.front().by->as_in_process() != nullptr) {
     std::size_t nodes = 1;
     for (const target_group& group : groups) nodes += group.count;
-    start_threads(*parts, *groups.front().by->as_in_process(), nodes, options.one_sided);
+    start_threads(parts, *groups.front().by->as_in_process(), nodes, options.one_sided);
   } else {
-    start_processes(*parts, options, {std::move(command), std::move(placement)}, std::move(ranks), planned);
+    start_processes(parts, options, std::move(defaults), std::move(ranks), planned);
   }
-  if (options.progress_thread) parts->host->start_progress_thread();
-  enter(parts->host.get());
-  return parts;
+  if (options.progress_thread) parts.host->start_progress_thread();
+  enter(parts.host.get());
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
+                                         const void* communicator) {
+  base::expect_one_library();
+  const std::vector<target_group> groups = parse_nodes(options.nodes);
+  const placement_wish placement = parse_placement(options.cpu_affinity);
+  auto parts = std::make_unique<runtime_parts>();
+  const transport::launched_factory* const launcher = groups.empty() ? nullptr : groups.front().by->as_launched();
+  std::unique_ptr<transport::process_group> ranks;
+  if (launcher != nullptr) ranks = launcher->join(communicator);
+  parts->ends_launchers = communicator == nullptr;
+  if (command.empty()) command = {base::own_program_link};
+  try {
+    auto of_main = start_here(*parts, options, groups, {std::move(command), placement}, std::move(ranks));
+    return of_main == nullptr ? std::move(parts) : std::move(of_main);
+  } catch (const std::exception& problem) {
+    parts->start_failure = problem.what();
+    throw;
+  }
 }
 
 int serve_main_elsewhere(runtime_parts& parts, const runtime_options& options, std::vector<std::string> command) {
@@ -199,7 +217,7 @@ runtime_parts::~runtime_parts() {
     return;
   }
   if (host == nullptr) {
-    if (ends_launchers && owner == ::getpid()) finish_launchers();
+    if (ends_launchers && owner == ::getpid()) finish_launchers(start_failure);
     return;
   }
   if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
@@ -224,7 +242,7 @@ runtime_parts::~runtime_parts() {
   local_targets.clear();
   const bool had_ranks = directory != nullptr && directory->has_ranks();
   host.reset();
-  if (ends_launchers && had_ranks) finish_launchers();
+  if (ends_launchers && had_ranks) finish_launchers(start_failure);
 }
 
 }  // namespace ham::detail

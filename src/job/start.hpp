@@ -33,6 +33,7 @@ struct runtime_parts {
   bool runs_main = false;       // on a target
   std::function<void()> serve;  // of a target that has not begun: to its end
   bool ends_launchers = false;  // the job began their runtimes
+  std::string start_failure;    // not empty: why it could not start
   // nullptr if the targets are threads of this process:
   std::unique_ptr<node_directory> directory;
   std::unique_ptr<membership> members;

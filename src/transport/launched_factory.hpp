@@ -23,6 +23,8 @@ class launched_factory : public factory {
                                                              node_t first) const = 0;
   /// Ends the vendor's runtime if this transport was used and began it.
   virtual void finish() const noexcept = 0;
+  /// The same as group_module::finish_failed.
+  virtual void finish_failed(const std::string& why) const noexcept = 0;
 };
 
 }  // namespace ham::transport

@@ -49,10 +49,13 @@ class group_module {
   /// Ends the vendor's runtime if this module began it; nothing can be made of the module afterwards. Returns when all
   /// processes have called it.
   virtual void finish() noexcept = 0;
+  /// The same in a process whose part of the job could not start, for the reason `why`: others may wait for it for
+  /// ever. Unless they come to their end as well within 10 s, `why` is written to the log, and all are aborted.
+  virtual void finish_failed(const std::string& why) noexcept = 0;
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t group_interface = 4;
+inline constexpr std::uint32_t group_interface = 5;
 
 /// The function that a module exports under the name "ham_group_module". nullptr: another interface than asked for.
 using group_module_entry = group_module* (*)(std::uint32_t interface_version);

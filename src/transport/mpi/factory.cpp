@@ -35,6 +35,7 @@ class mpi_transport : public launched_factory {
     return mpi::load_group_module().spawn(command, count, first);
   }
   void finish() const noexcept override { mpi::finish_group_module(); }
+  void finish_failed(const std::string& why) const noexcept override { mpi::finish_group_module_failed(why); }
   [[nodiscard]] std::string default_nodes() const override { return mpi::started_by_mpi() ? "mpi" : ""; }
 };
 
@@ -48,6 +49,7 @@ class parent_transport final : public mpi_transport {
     return mpi::load_group_module().join_parent();
   }
   void finish() const noexcept override {}  // mpi does
+  void finish_failed(const std::string&) const noexcept override {}
   [[nodiscard]] std::string default_nodes() const override { return {}; }
 };
 

@@ -102,4 +102,8 @@ void finish_group_module() noexcept {
   if (group_module* const module = loaded.load()) module->finish();
 }
 
+void finish_group_module_failed(const std::string& why) noexcept {
+  if (group_module* const module = loaded.load()) module->finish_failed(why);
+}
+
 }  // namespace ham::transport::mpi

@@ -17,5 +17,7 @@ namespace ham::inline v1::transport::mpi {
 [[nodiscard]] std::unique_ptr<process_group> join_all_ranks(const void* communicator);
 /// Ends MPI if the module was loaded and began it.
 void finish_group_module() noexcept;
+/// The same after a start that has failed here (transport/process_group.hpp).
+void finish_group_module_failed(const std::string& why) noexcept;
 
 }  // namespace ham::transport::mpi

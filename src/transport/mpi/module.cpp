@@ -85,6 +85,7 @@ class mpi_module final : public group_module {
   }
 
   void finish() noexcept override { session_.finish(); }
+  void finish_failed(const std::string& why) noexcept override { session_.finish_failed(why); }
 
  private:
   session session_;

@@ -1,15 +1,24 @@
 // Start and end of MPI.
 #include "transport/mpi/session.hpp"
 
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <cstring>
+#include <exception>
+#include <mutex>
 #include <optional>
+#include <thread>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/settings.hpp"
+#include "base/thread.hpp"
 #include "ham/error.hpp"
 #include "transport/mpi/process_manager.hpp"
 
@@ -27,9 +36,18 @@ bool on_several_machines() {
   return here < all;
 }
 
-/// MPICH before 4.2 over UCX may hang in MPI_Finalize where ranks are on several machines: a rank that has disconnected
-/// waits in the launcher's barrier, without the progress that others need to disconnect from it (MPICH 6596). Only with
-/// MPICH's own launcher can that barrier be left out. Collective.
+/// Where that is refused, as in containers without CAP_SYS_PTRACE, UCX connects ranks of one machine by sockets.
+bool copies_between_processes() noexcept {
+  char from = 1;
+  char to = 0;
+  const iovec there{&from, 1};
+  const iovec here{&to, 1};
+  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == 1;
+}
+
+/// MPICH before 4.2 over UCX may hang in MPI_Finalize where ranks are connected by a network, be it that of one
+/// machine: a rank that has disconnected waits in the launcher's barrier, without the progress that others need to
+/// disconnect from it (MPICH 6596). Only with MPICH's own launcher can that barrier be left out. Collective.
 bool finalize_may_hang() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
@@ -40,12 +58,14 @@ bool finalize_may_hang() {
     return false;
   }
   if (major > 4 || (major == 4 && minor >= 2)) return false;
-  const bool apart = on_several_machines();
+  const bool network =
+      on_several_machines() || !copies_between_processes() || base::foreign_variable("UCX_TLS") != nullptr;
   const bool hydra = base::foreign_variable("PMI_FD") != nullptr && base::foreign_variable("SLURM_PROCID") == nullptr;
-  int skip = apart && hydra ? 1 : 0;
-  // Twice: what the second one sends goes over connections that exist, so that it is sent when the process ends.
-  for (int i = 0; i < 2; ++i) MPI_Allreduce(MPI_IN_PLACE, &skip, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return skip != 0;
+  // That any rank is connected so, and all have been started by that launcher. Twice: what the second one sends goes
+  // over connections that exist, so that it is sent when the process ends.
+  int some[] = {network ? 1 : 0, hydra ? 0 : 1};
+  for (int i = 0; i < 2; ++i) MPI_Allreduce(MPI_IN_PLACE, some, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return some[0] != 0 && some[1] == 0;
 }
 
 /// Instead of MPI_Finalize. Without an acknowledgement the launcher takes the end of this process as a failure.
@@ -103,6 +123,42 @@ void session::finish() noexcept {
     leave_launcher();
   else
     MPI_Finalize();
+}
+
+void session::finish_failed(const std::string& why) noexcept {
+  if (!ours_) return;
+  constexpr std::int64_t usual_s = 10;
+  const std::int64_t limit_s = std::min(usual_s, base::number_of(base::setting::mpi_end_timeout).value_or(usual_s));
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ended = false;
+  std::thread watch;
+  try {
+    watch = base::start_thread([&] {
+      std::unique_lock lock(mutex);
+      if (!changed.wait_for(lock, std::chrono::seconds(limit_s > 0 ? limit_s : usual_s), [&] { return ended; }))
+        abort_all(why);
+    });
+  } catch (const std::exception&) {  // threads may be what is missing
+    abort_all(why);
+  }
+  finish();
+  {
+    std::lock_guard lock(mutex);
+    ended = true;
+  }
+  changed.notify_one();
+  watch.join();
+}
+
+/// Does not return. The launcher ends the others, if not when it is told then because this process is gone.
+void session::abort_all(const std::string& why) noexcept {
+  constexpr int failed = 2;
+  base::log("mpi", base::log_level::error, "%s; other ranks wait for process %d, which cannot start: aborting",
+            why.c_str(), static_cast<int>(::getpid()));
+  base::sleep_ns(200'000'000);  // MPICH's launcher drops what it has not read by then
+  if (gate_.open_to_all()) MPI_Abort(MPI_COMM_WORLD, failed);
+  ::_exit(failed);
 }
 
 std::string text_of(int error) {

@@ -15,11 +15,17 @@ class session {
   void begin();
   /// MPI_Finalize, if begin() began it; where that may hang, only the launcher is told (docs/running.md).
   void finish() noexcept;
+  /// The same where the start of the job has failed, for the reason `why`. Other ranks may wait for this one in
+  /// collective calls: unless they come to their end within 10 s (HAM_MPI_END_TIMEOUT if that is less), `why` is
+  /// written to the log, and MPI is told to abort.
+  void finish_failed(const std::string& why) noexcept;
   /// MPI was not running before.
   [[nodiscard]] bool started_here() const noexcept { return ours_; }
   [[nodiscard]] gate& calls() noexcept { return gate_; }
 
  private:
+  void abort_all(const std::string& why) noexcept;
+
   gate gate_;
   bool ours_ = false;
   bool ready_ = false;
