@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,15 @@ unique_fd make_event() {
   if (!made) {
     throw config_error("cannot make an event descriptor" +
                        refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
+  }
+  return made;
+}
+
+unique_fd make_timer() {
+  unique_fd made(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!made) {
+    throw config_error("cannot make a timer descriptor" +
+                       refused_call("timerfd_create", "raise the limit of open files (ulimit -n)"));
   }
   return made;
 }

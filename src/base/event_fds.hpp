@@ -7,9 +7,10 @@
 
 namespace ham::inline v1::base {
 
-/// Both throw ham::config_error.
+/// All throw ham::config_error. The timer is of the clock of base::now_ns().
 [[nodiscard]] base::unique_fd make_epoll();
 [[nodiscard]] base::unique_fd make_event();
+[[nodiscard]] base::unique_fd make_timer();
 /// Throws ham::config_error if a filter of system calls lets nobody use it.
 void expect_epoll_calls(const unique_fd& epoll);
 

@@ -8,20 +8,11 @@
 
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
-#include "base/refused_call.hpp"
-#include "ham/error.hpp"
 
 namespace ham::inline v1::detail {
 
 loop_event::loop_event(int sleeps_on)
-    : epoll_(base::make_epoll()),
-      event_(base::make_event()),
-      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      timer_ns_(base::never_ns) {
-  if (!timer_) {
-    throw config_error("cannot make a timer descriptor" +
-                       base::refused_call("timerfd_create", "raise the limit of open files (ulimit -n)"));
-  }
+    : epoll_(base::make_epoll()), event_(base::make_event()), timer_(base::make_timer()), timer_ns_(base::never_ns) {
   base::watch(epoll_.get(), event_.get(), EPOLLIN, nullptr);
   base::watch(epoll_.get(), timer_.get(), EPOLLIN, nullptr);
   base::watch(epoll_.get(), sleeps_on, EPOLLIN, nullptr);

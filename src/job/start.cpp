@@ -80,14 +80,14 @@ void start_processes(runtime_parts& parts, const runtime_options& options, targe
   parts.members->start(planned);
 }
 
-/// `failure`: why the job could not start here; empty: it did.
-void finish_launchers(const std::string& failure = {}) noexcept {
+/// `failure`: why this process's part of the job has failed; nullptr: it has not.
+void finish_launchers(const std::string* failure = nullptr) noexcept {
   for (const transport::factory* const one : transports()) {
     if (one->as_launched() == nullptr) continue;
-    if (failure.empty())
+    if (failure == nullptr)
       one->as_launched()->finish();
     else
-      one->as_launched()->finish_failed(failure);
+      one->as_launched()->finish_failed(*failure);
   }
 }
 
@@ -137,10 +137,10 @@ std::unique_ptr<runtime_parts> start_here(runtime_parts& parts, const runtime_op
     defaults.placement.cores.clear();  // they say where the host's targets run
     target_of_main target = run_rank(std::move(ranks), planned, std::move(defaults));
     if (target == nullptr) return nullptr;
-    const bool ends_launchers = std::exchange(parts.ends_launchers, false);
-    main_here::begin(std::move(target), [ends_launchers] {
+    main_here::begin(std::move(target), [ends_launchers = parts.ends_launchers] {
       if (ends_launchers) finish_launchers();
     });
+    parts.is_of_launcher = false;  // that ends it
     return parts_of_main_here();
   }
   parts.metrics = metrics_server::of_process();
@@ -166,15 +166,17 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
   const placement_wish placement = parse_placement(options.cpu_affinity);
   auto parts = std::make_unique<runtime_parts>();
   const transport::launched_factory* const launcher = groups.empty() ? nullptr : groups.front().by->as_launched();
-  std::unique_ptr<transport::process_group> ranks;
-  if (launcher != nullptr) ranks = launcher->join(communicator);
   parts->ends_launchers = communicator == nullptr;
+  parts->is_of_launcher = launcher != nullptr;
   if (command.empty()) command = {base::own_program_link};
   try {
+    std::unique_ptr<transport::process_group> ranks;
+    if (launcher != nullptr) ranks = launcher->join(communicator);
     auto of_main = start_here(*parts, options, groups, {std::move(command), placement}, std::move(ranks));
     return of_main == nullptr ? std::move(parts) : std::move(of_main);
   } catch (const std::exception& problem) {
-    parts->start_failure = problem.what();
+    parts->has_failed = true;
+    parts->failure = problem.what();
     throw;
   }
 }
@@ -216,8 +218,9 @@ runtime_parts::~runtime_parts() {
     main_here::withdraw();
     return;
   }
+  const std::string* const why = has_failed ? &failure : nullptr;
   if (host == nullptr) {
-    if (ends_launchers && owner == ::getpid()) finish_launchers(start_failure);
+    if (ends_launchers && is_of_launcher && owner == ::getpid()) finish_launchers(why);
     return;
   }
   if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
@@ -242,7 +245,7 @@ runtime_parts::~runtime_parts() {
   local_targets.clear();
   const bool had_ranks = directory != nullptr && directory->has_ranks();
   host.reset();
-  if (ends_launchers && had_ranks) finish_launchers(start_failure);
+  if (ends_launchers && (had_ranks || is_of_launcher)) finish_launchers(why);
 }
 
 }  // namespace ham::detail

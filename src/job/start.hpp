@@ -33,7 +33,9 @@ struct runtime_parts {
   bool runs_main = false;       // on a target
   std::function<void()> serve;  // of a target that has not begun: to its end
   bool ends_launchers = false;  // the job began their runtimes
-  std::string start_failure;    // not empty: why it could not start
+  bool is_of_launcher = false;  // this process is one of a launcher's, and the job is theirs
+  bool has_failed = false;
+  std::string failure;  // why, if there was memory for it
   // nullptr if the targets are threads of this process:
   std::unique_ptr<node_directory> directory;
   std::unique_ptr<membership> members;

@@ -49,7 +49,10 @@ std::string text_of(const std::vector<group_failure>& failures, std::size_t node
   for (std::size_t at = 0; at < failures.size();) {
     const std::size_t end = end_of_run(failures, at);
     std::string list;
-    for (std::size_t i = at; i < end; ++i) list += (list.empty() ? "" : ", ") + std::to_string(failures[i].node);
+    for (std::size_t i = at; i < end; ++i) {
+      if (!list.empty()) list += ", ";
+      list += std::to_string(failures[i].node);
+    }
     if (told != 0) text += "; ";
     text += list;
     if (told++ < max_errors) text += " (" + text_of(failures[at].error) + ")";

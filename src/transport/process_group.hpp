@@ -49,8 +49,9 @@ class group_module {
   /// Ends the vendor's runtime if this module began it; nothing can be made of the module afterwards. Returns when all
   /// processes have called it.
   virtual void finish() noexcept = 0;
-  /// The same in a process whose part of the job could not start, for the reason `why`: others may wait for it for
-  /// ever. Unless they come to their end as well within 10 s, `why` is written to the log, and all are aborted.
+  /// The same in a process whose part of the job has failed, as when it could not start, for the reason `why`: others
+  /// may wait for it for ever. Unless they come to their end as well, within seconds, `why` is written to the log, and
+  /// all are aborted.
   virtual void finish_failed(const std::string& why) noexcept = 0;
 };
 

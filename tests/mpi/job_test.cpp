@@ -204,6 +204,25 @@ TEST(job, every_rank_has_targets_of_its_own_machine_below_it) {
   for (node_t node = 1; node < nodes(); ++node) offload::sync(node, fn<&end_below>);
 }
 
+/// Why a job whose host would run on a core that is not there does not start.
+std::string why_not_below() {
+  runtime_options options;
+  options.nodes = "shm:1";
+  options.cpu_affinity = "1023";
+  try {
+    const runtime none(options);
+    return {};
+  } catch (const config_error& why) {
+    return why.what();
+  }
+}
+
+TEST(job, a_runtime_below_that_cannot_start_leaves_the_ranks_alone) {
+  for (const std::string& why : {why_not_below(), offload::sync(1, fn<&why_not_below>)})
+    EXPECT_NE(why.find("cannot run the host on core 1023"), std::string::npos) << why;
+  EXPECT_EQ(offload::sync(1, fn<&add_at>, 0, 1, 2), 3);
+}
+
 TEST(job, the_host_adds_targets_of_its_own_machine) {
   const node_t fresh = offload::add_node("shm:1");
   EXPECT_EQ(offload::sync(fresh, fn<&add>, 40, 2), 42);

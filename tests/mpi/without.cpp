@@ -1,11 +1,12 @@
 // ham_mpi_without WHAT RANKS PROGRAM [WORD]...: starts a program on a rank that lacks something. WHAT: names of system
-// calls that are refused, or descriptors=N, with commas between them; RANKS: all, or the number of one. 77: nothing can
-// be taken away here.
+// calls that are refused, as by a filter (NAME) or an old kernel (NAME/ENOSYS), or descriptors=N, with commas between
+// them; RANKS: all, or the number of one. 77: system calls cannot be refused here.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -25,9 +26,12 @@ constexpr named_call calls[] = {{"membarrier", SYS_membarrier},
                                 {"pidfd_open", SYS_pidfd_open},
                                 {"process_vm_readv", SYS_process_vm_readv},
                                 {"process_vm_writev", SYS_process_vm_writev},
+#ifdef SYS_futex_waitv
                                 {"futex_waitv", SYS_futex_waitv},
+#endif
                                 {"memfd_create", SYS_memfd_create},
                                 {"userfaultfd", SYS_userfaultfd},
+                                {"timerfd_create", SYS_timerfd_create},
                                 {"sched_setaffinity", SYS_sched_setaffinity}};
 
 bool take_away(const std::string& what) {
@@ -37,13 +41,15 @@ bool take_away(const std::string& what) {
     const rlimit both{count, count};
     return ::setrlimit(RLIMIT_NOFILE, &both) == 0;
   }
+  const std::string_view name = std::string_view(what).substr(0, what.find('/'));
+  const int error = what.ends_with("/ENOSYS") ? ENOSYS : EPERM;
   const auto* const found =
-      std::find_if(std::begin(calls), std::end(calls), [&](const named_call& one) { return one.name == what; });
+      std::find_if(std::begin(calls), std::end(calls), [&](const named_call& one) { return one.name == name; });
   if (found == std::end(calls)) {
     std::fprintf(stderr, "ham_mpi_without: cannot take away %s\n", what.c_str());
     std::exit(2);
   }
-  return ham::test::forbid(found->number);
+  return ham::test::forbid(found->number, error);
 }
 
 /// Of this process, as the launcher says. Empty: it does not.

@@ -72,13 +72,17 @@ def limit_of(samples):
 
 def limits_of(runs):
     """By which of the two limits the memory of each run was judged: runs are pairs of name and samples."""
-    by_calls = [name for name, samples in runs if is_judged_by_calls(samples)]
-    short = [name for name, _ in runs if name not in by_calls]
+    judged = [(name, samples) for name, samples in runs if len(behind_warm_up(samples)) >= LEAST_SAMPLES]
+    by_calls = [name for name, samples in judged if is_judged_by_calls(samples)]
+    short = [name for name, _ in judged if name not in by_calls]
+    others = [name for name, _ in runs if name not in [one for one, _ in judged]]
     parts = []
     if by_calls:
         parts.append(f"{', '.join(by_calls)} held to {PERCENT_PER_MILLION:.0f} % of memory in 10^6 calls")
     if short:
         parts.append(f"{', '.join(short)} too short for that: held to {PERCENT_OF_SHORT_RUN:.0f} % in the run")
+    if others:
+        parts.append(f"{', '.join(others)} not judged")
     return "; ".join(parts)
 
 

@@ -49,7 +49,7 @@ class Judge(unittest.TestCase):
         long, short = samples(20, lambda i: 20000), samples(20, lambda i: 20000, calls=1000)
         self.assertEqual(judge.limits_of([("shm", long), ("tcp", long)]), "shm, tcp held to 1 % of memory in 10^6 calls")
         self.assertEqual(judge.limits_of([("shm", long), ("tcp", short), ("mpi", [])]),
-                         "shm held to 1 % of memory in 10^6 calls; tcp, mpi too short for that: held to 25 % in the run")
+                         "shm held to 1 % of memory in 10^6 calls; tcp too short for that: held to 25 % in the run; mpi not judged")
 
     def test_descriptors_maps_and_threads(self):
         for what, value in (("descriptors", 30), ("maps", 200), ("threads", 3)):

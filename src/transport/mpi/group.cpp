@@ -2,8 +2,9 @@
 #include "transport/mpi/group.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 
+#include <array>
+#include <cerrno>
 #include <utility>
 
 #include "base/backoff.hpp"
@@ -16,18 +17,17 @@ namespace {
 
 /// MPI opens more of them when two ranks first meet, and may wait for ever where it finds none left.
 void warn_if_few_descriptors(int rank) noexcept {
-  constexpr rlim_t enough = 16;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-  const rlim_t high = limit.rlim_cur > enough ? limit.rlim_cur - enough : 0;
-  const base::unique_fd any(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const base::unique_fd there(any.get() < 0 ? -1 : ::fcntl(any.get(), F_DUPFD_CLOEXEC, static_cast<int>(high)));
-  if (there.get() >= 0 && static_cast<rlim_t>(there.get()) == high) return;
-  base::log(
-      "mpi", base::log_level::warning,
-      "rank %d has fewer than %d of its %llu descriptors left, and MPI may wait for ever when it needs more; raise "
-      "the limit of open files (ulimit -n)",
-      rank, static_cast<int>(enough), static_cast<unsigned long long>(limit.rlim_cur));
+  std::array<base::unique_fd, 16> spare;
+  for (base::unique_fd& one : spare) {
+    one = base::unique_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (one || errno != EMFILE) continue;
+    base::log(
+        "mpi", base::log_level::warning,
+        "rank %d has fewer than %zu descriptors left, and MPI may wait for ever when it needs more; raise the limit "
+        "of open files (ulimit -n)",
+        rank, spare.size());
+    return;
+  }
 }
 
 }  // namespace
@@ -54,9 +54,8 @@ mpi_group::~mpi_group() {
 }
 
 std::unique_ptr<transport> mpi_group::open(base::heap* memory, observer& to) {
-  auto made = std::make_unique<mpi_transport>(session_, std::exchange(own_, MPI_COMM_NULL), how_, memory, to);
-  warn_if_few_descriptors(rank_);
-  return made;
+  warn_if_few_descriptors(rank_);  // ranks meet now
+  return std::make_unique<mpi_transport>(session_, std::exchange(own_, MPI_COMM_NULL), how_, memory, to);
 }
 
 }  // namespace ham::transport::mpi

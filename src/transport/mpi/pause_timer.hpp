@@ -7,15 +7,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/event_fds.hpp"
 #include "base/unique_fd.hpp"
 
 namespace ham::inline v1::transport::mpi {
 
 class pause_timer {
  public:
-  /// Pauses of at most `max_ns`.
-  explicit pause_timer(std::int64_t max_ns)
-      : max_ns_(max_ns), fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+  /// Pauses of at most `max_ns`. Throws ham::config_error.
+  explicit pause_timer(std::int64_t max_ns) : max_ns_(max_ns), fd_(base::make_timer()) {}
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   /// Something came: the next pause is a short one.

@@ -1,6 +1,7 @@
 // Start and end of MPI.
 #include "transport/mpi/session.hpp"
 
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -8,10 +9,15 @@
 #include <chrono>
 #include <climits>
 #include <condition_variable>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -36,13 +42,31 @@ bool on_several_machines() {
   return here < all;
 }
 
-/// Where that is refused, as in containers without CAP_SYS_PTRACE, UCX connects ranks of one machine by sockets.
+/// Where that is refused, by a filter of system calls or by Yama, UCX connects ranks of one machine by sockets.
 bool copies_between_processes() noexcept {
   char from = 1;
   char to = 0;
   const iovec there{&from, 1};
   const iovec here{&to, 1};
-  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == 1;
+  if (::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) != 1) return false;
+  if (::process_vm_writev(::getpid(), &here, 1, &there, 1, 0) != 1) return false;
+  int scope = 0;  // from 2 on: for those with privileges, or nobody
+  if (std::FILE* const file = std::fopen("/proc/sys/kernel/yama/ptrace_scope", "re"); file != nullptr) {
+    if (std::fscanf(file, "%d", &scope) != 1) scope = 0;
+    std::fclose(file);
+  }
+  return scope < 2;
+}
+
+/// Whether UCX was told to use media of which none is memory of this machine, or some were excluded.
+bool is_told_to_use_sockets() noexcept {
+  const char* const media = base::foreign_variable("UCX_TLS");
+  if (media == nullptr) return false;
+  const std::string_view text(media);
+  if (text.starts_with('^')) return true;
+  constexpr std::string_view in_memory[] = {"all", "sm", "shm", "mm", "posix", "sysv", "cma", "knem", "xpmem"};
+  return std::none_of(std::begin(in_memory), std::end(in_memory),
+                      [&](std::string_view one) { return text.find(one) != std::string_view::npos; });
 }
 
 /// MPICH before 4.2 over UCX may hang in MPI_Finalize where ranks are connected by a network, be it that of one
@@ -58,8 +82,7 @@ bool finalize_may_hang() {
     return false;
   }
   if (major > 4 || (major == 4 && minor >= 2)) return false;
-  const bool network =
-      on_several_machines() || !copies_between_processes() || base::foreign_variable("UCX_TLS") != nullptr;
+  const bool network = on_several_machines() || !copies_between_processes() || is_told_to_use_sockets();
   const bool hydra = base::foreign_variable("PMI_FD") != nullptr && base::foreign_variable("SLURM_PROCID") == nullptr;
   // That any rank is connected so, and all have been started by that launcher. Twice: what the second one sends goes
   // over connections that exist, so that it is sent when the process ends.
@@ -76,6 +99,23 @@ void leave_launcher() noexcept {
   if (!fd || !leave_process_manager(static_cast<int>(*fd), limit_ms))
     base::log("mpi", base::log_level::warning, "the MPI launcher did not acknowledge the end of process %d",
               static_cast<int>(::getpid()));
+}
+
+/// MPICH's launcher drops what it has not read, and passed on, when the job is aborted.
+void await_reader(int pipe) noexcept {
+  int unread = 0;
+  for (int i = 0; i < 100 && ::ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0; ++i) base::sleep_ns(10'000'000);
+  base::sleep_ns(200'000'000);
+}
+
+/// If MPI's own way to abort gets stuck.
+void kill_in(time_t seconds) noexcept {
+  sigevent how{};
+  how.sigev_notify = SIGEV_SIGNAL;
+  how.sigev_signo = SIGKILL;
+  timer_t timer{};
+  const itimerspec when{{}, {seconds, 0}};
+  if (::timer_create(CLOCK_MONOTONIC, &how, &timer) == 0) ::timer_settime(timer, 0, &when, nullptr);
 }
 
 }  // namespace
@@ -154,9 +194,10 @@ void session::finish_failed(const std::string& why) noexcept {
 /// Does not return. The launcher ends the others, if not when it is told then because this process is gone.
 void session::abort_all(const std::string& why) noexcept {
   constexpr int failed = 2;
-  base::log("mpi", base::log_level::error, "%s; other ranks wait for process %d, which cannot start: aborting",
-            why.c_str(), static_cast<int>(::getpid()));
-  base::sleep_ns(200'000'000);  // MPICH's launcher drops what it has not read by then
+  base::log("mpi", base::log_level::error, "%s; other ranks wait for process %d, which has failed: aborting",
+            why.empty() ? "no memory" : why.c_str(), static_cast<int>(::getpid()));
+  await_reader(STDERR_FILENO);
+  kill_in(5);
   if (gate_.open_to_all()) MPI_Abort(MPI_COMM_WORLD, failed);
   ::_exit(failed);
 }

@@ -15,9 +15,9 @@ class session {
   void begin();
   /// MPI_Finalize, if begin() began it; where that may hang, only the launcher is told (docs/running.md).
   void finish() noexcept;
-  /// The same where the start of the job has failed, for the reason `why`. Other ranks may wait for this one in
+  /// The same where this rank's part of the job has failed, for the reason `why`. Other ranks may wait for this one in
   /// collective calls: unless they come to their end within 10 s (HAM_MPI_END_TIMEOUT if that is less), `why` is
-  /// written to the log, and MPI is told to abort.
+  /// written to the log, and MPI is told to abort. At once if there can be no thread that waits for them.
   void finish_failed(const std::string& why) noexcept;
   /// MPI was not running before.
   [[nodiscard]] bool started_here() const noexcept { return ours_; }
