@@ -9,12 +9,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 
 #include "base/clock.hpp"
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
 namespace ham::inline v1::base {
+namespace {
+
+/// `what` cannot be done if a filter of system calls has given that result.
+void expect_allowed(const char* what, const char* call, long result) {
+  if (result < 0 && is_refused(errno)) throw config_error(what + refused_call(call, {}));
+}
+
+}  // namespace
 
 unique_fd make_epoll() {
   unique_fd made(::epoll_create1(EPOLL_CLOEXEC));
@@ -27,16 +36,20 @@ unique_fd make_epoll() {
 }
 
 void expect_epoll_calls(const unique_fd& epoll) {
-  const auto expect_allowed = [](const char* call, long result) {
-    if (result < 0 && is_refused(errno)) throw config_error("cannot wait for descriptors" + refused_call(call, {}));
-  };
-  expect_allowed("epoll_ctl", ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, -1, nullptr));
+  constexpr const char* waits = "cannot wait for descriptors";
+  expect_allowed(waits, "epoll_ctl", ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, -1, nullptr));
   epoll_event event{};
   // What the C library calls; not by its function, which is a step of simulations.
 #ifdef SYS_epoll_wait
-  expect_allowed("epoll_wait", ::syscall(SYS_epoll_wait, epoll.get(), &event, 1, 0));
+  expect_allowed(waits, "epoll_wait", ::syscall(SYS_epoll_wait, epoll.get(), &event, 1, 0));
 #else
-  expect_allowed("epoll_pwait", ::syscall(SYS_epoll_pwait, epoll.get(), &event, 1, 0, nullptr, 0));
+  expect_allowed(waits, "epoll_pwait", ::syscall(SYS_epoll_pwait, epoll.get(), &event, 1, 0, nullptr, 0));
+#endif
+#ifdef SYS_poll
+  expect_allowed(waits, "poll", ::syscall(SYS_poll, nullptr, 0, 0));
+#else
+  constexpr timespec at_once{};
+  expect_allowed(waits, "ppoll", ::syscall(SYS_ppoll, nullptr, 0, &at_once, nullptr, 0));
 #endif
 }
 
@@ -55,6 +68,9 @@ unique_fd make_timer() {
     throw config_error("cannot make a timer descriptor" +
                        refused_call("timerfd_create", "raise the limit of open files (ulimit -n)"));
   }
+  constexpr itimerspec never{};
+  expect_allowed("cannot set a timer", "timerfd_settime",
+                 ::syscall(SYS_timerfd_settime, made.get(), 0, &never, nullptr));
   return made;
 }
 

@@ -11,7 +11,7 @@ namespace ham::inline v1::base {
 [[nodiscard]] base::unique_fd make_epoll();
 [[nodiscard]] base::unique_fd make_event();
 [[nodiscard]] base::unique_fd make_timer();
-/// Throws ham::config_error if a filter of system calls lets nobody use it.
+/// Throws ham::config_error if a filter of system calls lets nobody use it, nor poll.
 void expect_epoll_calls(const unique_fd& epoll);
 
 /// Makes `event` readable, and unreadable again.

@@ -30,7 +30,11 @@ void access_untracked(engine& at, raw_buffer what, void* local, std::size_t byte
     const ssize_t moved = write ? ::process_vm_writev(::getpid(), &mine, 1, &other, 1, 0)
                                 : ::process_vm_readv(::getpid(), &mine, 1, &other, 1, 0);
     if (moved < 0 && (errno == ENOSYS || errno == EPERM)) {
-      refuse("this system cannot check memory that was not allocated with offload::allocate", at.self(), what, bytes);
+      refuse(
+          "memory that was not allocated with offload::allocate is checked by process_vm_readv and process_vm_writev, "
+          "which "
+          "a filter forbids (seccomp, as of a container or a service); allow them",
+          at.self(), what, bytes);
     }
     if (moved != static_cast<ssize_t>(piece)) refuse("no such memory in that process", at.self(), what, bytes);
     done += piece;

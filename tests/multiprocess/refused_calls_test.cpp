@@ -183,8 +183,8 @@ auto leaving_nothing(Act act) {
 }
 
 template <class Prepare>
-outcome job_after(Prepare prepare) {
-  return leaving_nothing([&] { return prepared_job("a_job", "shm:1", prepare).end(); });
+outcome job_after(Prepare prepare, const char* nodes = "shm:1") {
+  return leaving_nothing([&] { return prepared_job("a_job", nodes, prepare).end(); });
 }
 
 /// Without the line about a target that the job has lost on purpose.
@@ -236,15 +236,25 @@ constexpr named_call needed[] = {{"memfd_create", SYS_memfd_create},
 #else
                                  {"epoll_pwait", SYS_epoll_pwait},
 #endif
+#ifdef SYS_poll
+                                 {"poll", SYS_poll},
+#else
+                                 {"ppoll", SYS_ppoll},
+#endif
                                  {"eventfd2", SYS_eventfd2},
 #ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read
                                  {"pipe2", SYS_pipe2},
 #endif
                                  {"socketpair", SYS_socketpair},
                                  {"setsockopt", SYS_setsockopt},
+                                 {"getsockopt", SYS_getsockopt},
                                  {"getrandom", SYS_getrandom},
                                  {"sendmsg", SYS_sendmsg},
                                  {"recvmsg", SYS_recvmsg}};
+
+/// Where a node looks at links that wake nobody.
+constexpr named_call needed_to_poll[] = {{"timerfd_create", SYS_timerfd_create},
+                                         {"timerfd_settime", SYS_timerfd_settime}};
 
 constexpr int errors[] = {EPERM, ENOSYS};
 constexpr const char* no_filters = "no filters of system calls here";
@@ -272,6 +282,11 @@ TEST(refused_calls, that_a_job_needs_are_named) {
       EXPECT_EQ(job.status, 2) << one.name << ": as of every start that fails";
       EXPECT_NE(job.said.find("allow the system call " + std::string(one.name)), std::string::npos) << job.said;
     }
+  }
+  for (const named_call& one : needed_to_poll) {
+    const outcome job = job_after([&] { return forbid(one.number); }, "emulated");
+    EXPECT_EQ(job.status, 2) << one.name;
+    EXPECT_NE(job.said.find("allow the system call " + std::string(one.name)), std::string::npos) << job.said;
   }
   const outcome no_seals = job_after([] { return forbid_command(SYS_fcntl, F_ADD_SEALS); });
   EXPECT_EQ(no_seals.status, 2) << no_seals.said;

@@ -2,7 +2,6 @@
 #include "transport/common/polled_transport.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -24,16 +23,11 @@ polled_transport::polled_transport(observer& to, polling_interval interval)
     : observer_(to),
       interval_(interval),
       next_sleep_(interval.shortest),
-      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      either_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (!event_ || !timer_ || !either_) {
-    throw config_error(
-        "cannot make the descriptors that a transport waits on; raise the limit of open files (ulimit -n)");
-  }
-  epoll_event interest{EPOLLIN, {.u64 = 0}};
-  ::epoll_ctl(either_.get(), EPOLL_CTL_ADD, event_.get(), &interest);
-  ::epoll_ctl(either_.get(), EPOLL_CTL_ADD, timer_.get(), &interest);
+      event_(base::make_event()),
+      timer_(base::make_timer()),
+      either_(base::make_epoll()) {
+  base::watch(either_.get(), event_.get(), EPOLLIN, nullptr);
+  base::watch(either_.get(), timer_.get(), EPOLLIN, nullptr);
 }
 
 void polled_transport::adopt(std::unique_ptr<polled_endpoint> endpoint) {

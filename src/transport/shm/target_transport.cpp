@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <bit>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 
@@ -16,6 +17,7 @@
 #include "base/process.hpp"
 #include "base/process_end.hpp"
 #include "base/recorder.hpp"
+#include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
@@ -31,6 +33,8 @@ pid_t check_credentials(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+    if (base::is_refused(errno))
+      throw config_error("cannot ask who has started this target" + base::refused_call("getsockopt", {}));
     throw config_error(
         "HAM_TARGET says that a host has started this process, but the descriptor in it is no socket of a host; unset "
         "HAM_TARGET, which is not for you to set");
