@@ -31,9 +31,8 @@ void access_untracked(engine& at, raw_buffer what, void* local, std::size_t byte
                                 : ::process_vm_readv(::getpid(), &mine, 1, &other, 1, 0);
     if (moved < 0 && (errno == ENOSYS || errno == EPERM)) {
       refuse(
-          "memory that was not allocated with offload::allocate is checked by process_vm_readv and process_vm_writev, "
-          "which "
-          "a filter forbids (seccomp, as of a container or a service); allow them",
+          "memory that was not allocated with offload::allocate is checked by process_vm_readv and process_vm_writev; "
+          "allow them, which a filter forbids (seccomp, as of a container or a service)",
           at.self(), what, bytes);
     }
     if (moved != static_cast<ssize_t>(piece)) refuse("no such memory in that process", at.self(), what, bytes);
