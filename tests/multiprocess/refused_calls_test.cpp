@@ -252,7 +252,7 @@ constexpr named_call needed[] = {{"memfd_create", SYS_memfd_create},
                                  {"sendmsg", SYS_sendmsg},
                                  {"recvmsg", SYS_recvmsg}};
 
-/// Where a node looks at links that wake nobody.
+/// Where a node polls a medium that wakes nobody.
 constexpr named_call needed_to_poll[] = {{"timerfd_create", SYS_timerfd_create},
                                          {"timerfd_settime", SYS_timerfd_settime}};
 
