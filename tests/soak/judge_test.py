@@ -41,6 +41,15 @@ class Judge(unittest.TestCase):
         self.assertEqual(problems(5, lambda i: 20000 + 1000 * i, calls=1000), [])
         self.assertEqual(len(problems(5, lambda i: 20000 + 4000 * i, calls=1000)), 1)
 
+    def test_places_of_nodes_that_came_are_no_growth_up_to_their_number(self):
+        grown = {by: samples(20, lambda i, by=by: 20000 + by * i, calls=100_000) for by in (85, 140)}
+        judged = lambda by, nodes: [one["what"] for one in judge.judge(grown[by], nodes) if one["problem"]]
+        self.assertEqual(judged(85, 0), ["rss_kb"])
+        self.assertEqual(judged(85, 1200), [])
+        self.assertEqual(judged(140, 1200), ["rss_kb"])
+        self.assertEqual(judged(140, 4096), [])
+        self.assertEqual(judge.judge(samples(20, lambda i: 20000 + 170 * i, calls=100_000), 100_000)[0]["problem"] is None, False)
+
     def test_the_limit_that_counts_is_said(self):
         self.assertEqual(judge.limit_of(samples(20, lambda i: 20000)), "memory may grow by 1.0 % in 10^6 calls")
         self.assertIn("by 25.0 %, as fewer than 10^6 calls", judge.limit_of(samples(20, lambda i: 20000, calls=1000)))

@@ -255,11 +255,11 @@ class Soak:
         self.judge(run, ["host", "target 1"] if waiting is None else ["host", "target 1", "waiting program"])
 
     def judge(self, run, processes):
-        findings = judge.judge(run.samples)
+        end = run.end or {"calls": 0, "seconds": 0, "kills": 0, "removals": 0, "spawned": 0, "restarts": 0, "verbs": []}
+        findings = judge.judge(run.samples, end["kills"] + end["removals"] + end["restarts"])
         if not self.options.no_growth:
             run.problems += [f"{one['process']}: {one['what']} {one['problem']}" for one in findings if one["problem"]]
             run.problems += judge.not_judged(run.samples, processes)
-        end = run.end or {"calls": 0, "seconds": 0, "kills": 0, "removals": 0, "spawned": 0, "restarts": 0, "verbs": []}
         verbs = {}
         for one in end["verbs"]:
             for verb, count in one.items():
