@@ -18,6 +18,11 @@
 
 namespace ham::inline v1::test {
 
+struct named_call {
+  const char* name;
+  long number;
+};
+
 /// From now on a system call fails with `error`, in the calling thread, threads and processes that it starts, and
 /// across exec. May be called for several ones. False where there are no filters of system calls.
 inline bool forbid(long call, int error = EPERM) {

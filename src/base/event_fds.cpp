@@ -16,14 +16,6 @@
 #include "ham/error.hpp"
 
 namespace ham::inline v1::base {
-namespace {
-
-/// `what` cannot be done if a filter of system calls has given that result.
-void expect_allowed(const char* what, const char* call, long result) {
-  if (result < 0 && is_refused(errno)) throw config_error(what + refused_call(call, {}));
-}
-
-}  // namespace
 
 unique_fd make_epoll() {
   unique_fd made(::epoll_create1(EPOLL_CLOEXEC));

@@ -83,11 +83,7 @@ void start_processes(runtime_parts& parts, const runtime_options& options, targe
 /// `failure`: why this process's part of the job has failed; nullptr: it has not.
 void finish_launchers(const std::string* failure = nullptr) noexcept {
   for (const transport::factory* const one : transports()) {
-    if (one->as_launched() == nullptr) continue;
-    if (failure == nullptr)
-      one->as_launched()->finish();
-    else
-      one->as_launched()->finish_failed(*failure);
+    if (one->as_launched() != nullptr) one->as_launched()->finish(failure);
   }
 }
 
@@ -175,8 +171,8 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     auto of_main = start_here(*parts, options, groups, {std::move(command), placement}, std::move(ranks));
     return of_main == nullptr ? std::move(parts) : std::move(of_main);
   } catch (const std::exception& problem) {
-    parts->has_failed = true;
-    parts->failure = problem.what();
+    parts->failure.emplace();  // whether or not there is memory for the text
+    *parts->failure = problem.what();
     throw;
   }
 }
@@ -218,7 +214,7 @@ runtime_parts::~runtime_parts() {
     main_here::withdraw();
     return;
   }
-  const std::string* const why = has_failed ? &failure : nullptr;
+  const std::string* const why = failure ? &*failure : nullptr;
   if (host == nullptr) {
     if (ends_launchers && is_of_launcher && owner == ::getpid()) finish_launchers(why);
     return;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,13 +30,12 @@ struct runtime_parts {
   [[nodiscard]] engine* here() const noexcept;
 
   node_t self = 0;
-  std::size_t nodes = 0;        // of a target, which has nothing of what follows
-  bool runs_main = false;       // on a target
-  std::function<void()> serve;  // of a target that has not begun: to its end
-  bool ends_launchers = false;  // the job began their runtimes
-  bool is_of_launcher = false;  // this process is one of a launcher's, and the job is theirs
-  bool has_failed = false;
-  std::string failure;  // why, if there was memory for it
+  std::size_t nodes = 0;               // of a target, which has nothing of what follows
+  bool runs_main = false;              // on a target
+  std::function<void()> serve;         // of a target that has not begun: to its end
+  bool ends_launchers = false;         // the job began their runtimes
+  bool is_of_launcher = false;         // this process is one of a launcher's, and the job is theirs
+  std::optional<std::string> failure;  // why its start has failed; empty text: there was no memory for it
   // nullptr if the targets are threads of this process:
   std::unique_ptr<node_directory> directory;
   std::unique_ptr<membership> members;

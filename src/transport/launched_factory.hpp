@@ -21,10 +21,8 @@ class launched_factory : public factory {
   /// text that asks for none: that is refused.
   [[nodiscard]] virtual std::unique_ptr<process_group> spawn(std::vector<std::string> command, std::size_t count,
                                                              node_t first) const = 0;
-  /// Ends the vendor's runtime if this transport was used and began it.
-  virtual void finish() const noexcept = 0;
-  /// The same as group_module::finish_failed.
-  virtual void finish_failed(const std::string& why) const noexcept = 0;
+  /// Ends the vendor's runtime if this transport was used and began it, as group_module::finish.
+  virtual void finish(const std::string* failure) const noexcept = 0;
 };
 
 }  // namespace ham::transport

@@ -47,12 +47,10 @@ class group_module {
                                                              node_t first) = 0;
   [[nodiscard]] virtual std::unique_ptr<process_group> join_parent() = 0;
   /// Ends the vendor's runtime if this module began it; nothing can be made of the module afterwards. Returns when all
-  /// processes have called it.
-  virtual void finish() noexcept = 0;
-  /// The same in a process whose part of the job has failed, as when it could not start, for the reason `why`: others
-  /// may wait for it for ever. Unless they come to their end as well, within seconds, `why` is written to the log, and
-  /// all are aborted.
-  virtual void finish_failed(const std::string& why) noexcept = 0;
+  /// processes have called it. `failure`: why this process's part of the job has failed, as when it could not start;
+  /// others may wait for it for ever. Unless they come to their end as well, within seconds, that is written to the
+  /// log, and all are aborted. nullptr: it has not failed.
+  virtual void finish(const std::string* failure) noexcept = 0;
 };
 
 /// Changes when anything changes that a module and the library share.

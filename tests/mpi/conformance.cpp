@@ -79,7 +79,7 @@ int run(int argc, char** argv) {
   } else {
     follow();
   }
-  ham::transport::mpi::finish_group_module();
+  ham::transport::mpi::finish_group_module(nullptr);
   return failed;
 }
 

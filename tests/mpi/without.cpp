@@ -18,21 +18,17 @@
 
 namespace {
 
-struct named_call {
-  std::string_view name;
-  long number;
-};
-constexpr named_call calls[] = {{"membarrier", SYS_membarrier},
-                                {"pidfd_open", SYS_pidfd_open},
-                                {"process_vm_readv", SYS_process_vm_readv},
-                                {"process_vm_writev", SYS_process_vm_writev},
+constexpr ham::test::named_call calls[] = {{"membarrier", SYS_membarrier},
+                                           {"pidfd_open", SYS_pidfd_open},
+                                           {"process_vm_readv", SYS_process_vm_readv},
+                                           {"process_vm_writev", SYS_process_vm_writev},
 #ifdef SYS_futex_waitv
-                                {"futex_waitv", SYS_futex_waitv},
+                                           {"futex_waitv", SYS_futex_waitv},
 #endif
-                                {"memfd_create", SYS_memfd_create},
-                                {"userfaultfd", SYS_userfaultfd},
-                                {"timerfd_create", SYS_timerfd_create},
-                                {"sched_setaffinity", SYS_sched_setaffinity}};
+                                           {"memfd_create", SYS_memfd_create},
+                                           {"userfaultfd", SYS_userfaultfd},
+                                           {"timerfd_create", SYS_timerfd_create},
+                                           {"sched_setaffinity", SYS_sched_setaffinity}};
 
 bool take_away(const std::string& what) {
   constexpr std::string_view descriptors = "descriptors=";
@@ -43,8 +39,8 @@ bool take_away(const std::string& what) {
   }
   const std::string_view name = std::string_view(what).substr(0, what.find('/'));
   const int error = what.ends_with("/ENOSYS") ? ENOSYS : EPERM;
-  const auto* const found =
-      std::find_if(std::begin(calls), std::end(calls), [&](const named_call& one) { return one.name == name; });
+  const auto* const found = std::find_if(std::begin(calls), std::end(calls),
+                                         [&](const ham::test::named_call& one) { return one.name == name; });
   if (found == std::end(calls)) {
     std::fprintf(stderr, "ham_mpi_without: cannot take away %s\n", what.c_str());
     std::exit(2);

@@ -4,7 +4,6 @@
 // timeout: 600
 #include <cstdlib>
 #include <future>
-#include <mutex>
 #include <optional>
 
 #include <ham/offload/graph.hpp>
@@ -12,6 +11,7 @@
 
 #include "multiprocess/hostile_attacker.hpp"
 #include "multiprocess/support.hpp"
+#include "stall_meter.hpp"
 
 using namespace ham;
 using namespace ham::test;
@@ -98,39 +98,6 @@ int setting(const char* name, int otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::max(1, std::atoi(text));
 }
-
-/// How long the machine kept a thread of this process waiting for a core: no wait is a hang for that. An attacker that
-/// took the cores for long would be excused so, which is why there is a limit to it.
-class stall_meter {
- public:
-  /// Also of a stall that this thread has noticed before the meter's own.
-  [[nodiscard]] std::chrono::milliseconds so_far() const {
-    std::lock_guard guard(mutex_);
-    return stalled_ + late(std::chrono::steady_clock::now());
-  }
-
- private:
-  static constexpr std::chrono::milliseconds nap = 10ms;
-
-  [[nodiscard]] std::chrono::milliseconds late(std::chrono::steady_clock::time_point now) const {
-    const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(now - before_) - nap;
-    return by > 100ms ? by : 0ms;
-  }
-  void measure(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      std::this_thread::sleep_for(nap);
-      std::lock_guard guard(mutex_);
-      const auto now = std::chrono::steady_clock::now();
-      stalled_ += late(now);
-      before_ = now;
-    }
-  }
-
-  mutable std::mutex mutex_;
-  std::chrono::milliseconds stalled_{0};
-  std::chrono::steady_clock::time_point before_ = std::chrono::steady_clock::now();
-  std::jthread measures_{[this](const std::stop_token& stop) { measure(stop); }};
-};
 
 class hostile_peer : public testing::Test {
  protected:

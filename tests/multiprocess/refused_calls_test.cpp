@@ -202,10 +202,6 @@ outcome job_without(std::initializer_list<long> calls, int error) {
   return job_after([&] { return std::ranges::all_of(calls, [&](long call) { return forbid(call, error); }); });
 }
 
-struct named_call {
-  const char* name;
-  long number;
-};
 constexpr named_call not_needed[] = {{"membarrier", SYS_membarrier},
                                      {"pidfd_open", SYS_pidfd_open},
                                      {"pidfd_send_signal", SYS_pidfd_send_signal},
@@ -274,19 +270,19 @@ TEST(refused_calls, that_a_job_does_without) {
   }
 }
 
+void expect_names(const outcome& job, const named_call& one) {
+  EXPECT_EQ(job.status, 2) << one.name << ": as of every start that fails";
+  EXPECT_NE(job.said.find("allow the system call " + std::string(one.name)), std::string::npos) << job.said;
+}
+
 TEST(refused_calls, that_a_job_needs_are_named) {
   if (!can_forbid()) GTEST_SKIP() << no_filters;
   for (const int error : errors) {
     for (const named_call& one : needed) {
-      const outcome job = job_without({one.number}, error);
-      EXPECT_EQ(job.status, 2) << one.name << ": as of every start that fails";
-      EXPECT_NE(job.said.find("allow the system call " + std::string(one.name)), std::string::npos) << job.said;
+      expect_names(job_without({one.number}, error), one);
     }
-  }
-  for (const named_call& one : needed_to_poll) {
-    const outcome job = job_after([&] { return forbid(one.number); }, "emulated");
-    EXPECT_EQ(job.status, 2) << one.name;
-    EXPECT_NE(job.said.find("allow the system call " + std::string(one.name)), std::string::npos) << job.said;
+    for (const named_call& one : needed_to_poll)
+      expect_names(job_after([&] { return forbid(one.number, error); }, "emulated"), one);
   }
   const outcome no_seals = job_after([] { return forbid_command(SYS_fcntl, F_ADD_SEALS); });
   EXPECT_EQ(no_seals.status, 2) << no_seals.said;

@@ -218,10 +218,6 @@ TEST(want_over_tcp, of_address_space_on_targets) {
 
 // ---- system calls that the kernel refuses
 
-struct named_call {
-  const char* name;
-  long number;
-};
 constexpr named_call calls[] = {{"accept4", SYS_accept4},
                                 {"socket", SYS_socket},
                                 {"bind", SYS_bind},

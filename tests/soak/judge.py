@@ -76,10 +76,10 @@ def limit_of(samples):
 
 def limits_of(runs):
     """By which of the two limits the memory of each run was judged: runs are pairs of name and samples."""
-    judged = [(name, samples) for name, samples in runs if len(behind_warm_up(samples)) >= LEAST_SAMPLES]
-    by_calls = [name for name, samples in judged if is_judged_by_calls(samples)]
-    short = [name for name, _ in judged if name not in by_calls]
-    others = [name for name, _ in runs if name not in [one for one, _ in judged]]
+    by_calls, short, others = [], [], []
+    for name, samples in runs:
+        judged = len(behind_warm_up(samples)) >= LEAST_SAMPLES
+        (others if not judged else by_calls if is_judged_by_calls(samples) else short).append(name)
     parts = []
     if by_calls:
         parts.append(f"{', '.join(by_calls)} held to {PERCENT_PER_MILLION:.0f} % of memory in 10^6 calls")

@@ -34,8 +34,7 @@ class mpi_transport : public launched_factory {
     command.emplace_back("--ham-nodes=parent");
     return mpi::load_group_module().spawn(command, count, first);
   }
-  void finish() const noexcept override { mpi::finish_group_module(); }
-  void finish_failed(const std::string& why) const noexcept override { mpi::finish_group_module_failed(why); }
+  void finish(const std::string* failure) const noexcept override { mpi::finish_group_module(failure); }
   [[nodiscard]] std::string default_nodes() const override { return mpi::started_by_mpi() ? "mpi" : ""; }
 };
 
@@ -48,8 +47,7 @@ class parent_transport final : public mpi_transport {
   [[nodiscard]] std::unique_ptr<process_group> join(const void*) const override {
     return mpi::load_group_module().join_parent();
   }
-  void finish() const noexcept override {}  // mpi does
-  void finish_failed(const std::string&) const noexcept override {}
+  void finish(const std::string*) const noexcept override {}  // mpi does
   [[nodiscard]] std::string default_nodes() const override { return {}; }
 };
 

@@ -98,12 +98,8 @@ std::unique_ptr<process_group> join_all_ranks(const void* communicator) {
   return group;
 }
 
-void finish_group_module() noexcept {
-  if (group_module* const module = loaded.load()) module->finish();
-}
-
-void finish_group_module_failed(const std::string& why) noexcept {
-  if (group_module* const module = loaded.load()) module->finish_failed(why);
+void finish_group_module(const std::string* failure) noexcept {
+  if (group_module* const module = loaded.load()) module->finish(failure);
 }
 
 }  // namespace ham::transport::mpi

@@ -15,9 +15,7 @@ namespace ham::inline v1::transport::mpi {
 /// The group of all ranks, or of a communicator's (transport/process_group.hpp). What this process starts from here on
 /// is no rank, whatever environment it inherits.
 [[nodiscard]] std::unique_ptr<process_group> join_all_ranks(const void* communicator);
-/// Ends MPI if the module was loaded and began it.
-void finish_group_module() noexcept;
-/// The same after a start that has failed here (transport/process_group.hpp).
-void finish_group_module_failed(const std::string& why) noexcept;
+/// Ends MPI if the module was loaded and began it (group_module::finish).
+void finish_group_module(const std::string* failure) noexcept;
 
 }  // namespace ham::transport::mpi

@@ -84,8 +84,12 @@ class mpi_module final : public group_module {
     return std::make_unique<mpi_group>(session_, own, options_for(first));
   }
 
-  void finish() noexcept override { session_.finish(); }
-  void finish_failed(const std::string& why) noexcept override { session_.finish_failed(why); }
+  void finish(const std::string* failure) noexcept override {
+    if (failure == nullptr)
+      session_.finish();
+    else
+      session_.finish_failed(*failure);
+  }
 
  private:
   session session_;

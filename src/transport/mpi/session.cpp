@@ -167,8 +167,9 @@ void session::finish() noexcept {
 
 void session::finish_failed(const std::string& why) noexcept {
   if (!ours_) return;
-  constexpr std::int64_t usual_s = 10;
-  const std::int64_t limit_s = std::min(usual_s, base::number_of(base::setting::mpi_end_timeout).value_or(usual_s));
+  constexpr std::int64_t max_s = 10;
+  const std::int64_t set_s = base::number_of(base::setting::mpi_end_timeout).value_or(0);  // 0: never
+  const std::chrono::seconds limit(set_s > 0 ? std::min(set_s, max_s) : max_s);
   std::mutex mutex;
   std::condition_variable changed;
   bool ended = false;
@@ -176,8 +177,7 @@ void session::finish_failed(const std::string& why) noexcept {
   try {
     watch = base::start_thread([&] {
       std::unique_lock lock(mutex);
-      if (!changed.wait_for(lock, std::chrono::seconds(limit_s > 0 ? limit_s : usual_s), [&] { return ended; }))
-        abort_all(why);
+      if (!changed.wait_for(lock, limit, [&] { return ended; })) abort_all(why);
     });
   } catch (const std::exception&) {  // threads may be what is missing
     abort_all(why);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 
@@ -32,9 +31,9 @@ constexpr int after_host_timeout_ms = 500;
 pid_t check_credentials(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
-    if (base::is_refused(errno))
-      throw config_error("cannot ask who has started this target" + base::refused_call("getsockopt", {}));
+  const int result = ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+  base::expect_allowed("cannot ask who has started this target", "getsockopt", result);
+  if (result != 0) {
     throw config_error(
         "HAM_TARGET says that a host has started this process, but the descriptor in it is no socket of a host; unset "
         "HAM_TARGET, which is not for you to set");

@@ -22,10 +22,9 @@ void set(int socket, int level, int option, int value) noexcept {
   ::setsockopt(socket, level, option, &value, sizeof value);
 }
 
-/// `result`: of a call for no descriptor, which the kernel itself answers with another error.
+/// `result`: of a call for no descriptor.
 void expect_allowed(const char* call, long result) {
-  if (result < 0 && base::is_refused(errno))
-    throw config_error("cannot connect with other nodes" + base::refused_call(call, {}));
+  base::expect_allowed("cannot connect with other nodes", call, result);
 }
 
 }  // namespace
