@@ -68,6 +68,7 @@ class membership final : private process_starter {
   // ---- process_starter
   [[nodiscard]] node_t start_again(node_t number) override;
   void end(node_t process) noexcept override;
+  void end_lost(node_t process) noexcept override;
   void announce_numbers() noexcept override;
 
   void end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout);

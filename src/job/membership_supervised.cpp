@@ -99,13 +99,19 @@ node_t membership::start_again(node_t number) {
     if (found == groups_.end()) throw config_error("node " + std::to_string(number) + " was removed");
     groups.push_back(found->second);
   }
-  const node_t before = host_.numbers.of(number).process;
-  {
-    std::lock_guard guard(one_at_a_time_);
-    end_process(before, std::chrono::milliseconds(500));  // where only the connection broke, it lives on
-  }
-  forget(before);
+  end_lost(host_.numbers.of(number).process);
   return start(groups, base::never_ns, number);
+}
+
+void membership::end_lost(node_t process) noexcept {
+  try {
+    {
+      std::lock_guard guard(one_at_a_time_);
+      end_process(process, std::chrono::milliseconds(500));
+    }
+    forget(process);
+  } catch (const std::exception&) {  // no memory: its process ends with the host's
+  }
 }
 
 void membership::end(node_t process) noexcept {

@@ -32,6 +32,8 @@ class process_starter {
   [[nodiscard]] virtual node_t start_again(node_t number) = 0;
   /// A process that is not to be used.
   virtual void end(node_t process) noexcept = 0;
+  /// The process of a node that is lost, and is not needed any more: where only the connection broke, it lives on.
+  virtual void end_lost(node_t process) noexcept = 0;
   /// Tells other nodes of engine::numbers.
   virtual void announce_numbers() noexcept = 0;
 };

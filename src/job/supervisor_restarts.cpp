@@ -266,10 +266,12 @@ void supervisor::note_end(node_t number, const std::string& why) {
 
 void supervisor::give_up(node_t number, const std::string& why) {
   std::string text;
+  node_t process = -1;
   host_.locked([&] {
     std::lock_guard guard(mutex_);
     const auto found = nodes_.find(number);
     if (ending_ || found == nodes_.end()) return;
+    process = found->second.process;
     text = text_of_end(number, why, found->second.reasons);
     host_.numbers.set(number, found->second.process, phase::given_up, text);
     host_.waits.wake_finished();
@@ -278,6 +280,7 @@ void supervisor::give_up(node_t number, const std::string& why) {
   if (text.empty()) return;
   base::log("job", base::log_level::error, "%s", text.c_str());
   starter_.announce_numbers();
+  starter_.end_lost(process);  // other nodes may still call it, and its own calls to the host are read by nobody
 }
 
 }  // namespace ham::detail

@@ -47,7 +47,7 @@ bool engine::wakes_up(const call_slot& awaited) noexcept {
 }
 
 bool engine::arm() {
-  if (events.pending() || !self_endpoint_.empty() || stop_.load() || !transports_.arm()) return false;
+  if (events.pending() || !self_endpoint_.empty() || !transports_.arm()) return false;
   if (calls_on_devices.load(std::memory_order_relaxed) != 0) [[unlikely]]
     leave_device_alone(*this);
   return true;

@@ -217,6 +217,7 @@ void throw_other_type(const std::type_info& made, const std::type_info& wanted) 
 
 void destroy_objects_of(engine& at) {
   const engine_scope scope(&at);
+  at.end_calls();  // which would find them gone
   while (object_space::process().take_last(serial_of(at)).object != nullptr) {
   }
 }

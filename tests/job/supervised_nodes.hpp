@@ -58,6 +58,7 @@ class supervised_nodes : public testing::Test, protected process_starter {
     return process;
   }
   void end(node_t process) noexcept override { ended_ = process; }
+  void end_lost(node_t process) noexcept override { ended_ = process; }
   void announce_numbers() noexcept override { ++announced_; }
 
   mutable lone_node host_{0, 2};

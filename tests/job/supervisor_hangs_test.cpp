@@ -99,6 +99,7 @@ class hanging_nodes : public testing::Test, protected process_starter {
 
   node_t start_again(node_t) override { throw config_error("not here"); }
   void end(node_t) noexcept override {}
+  void end_lost(node_t) noexcept override {}
   void announce_numbers() noexcept override {}
 
   test::narrow_endpoint end_;

@@ -36,6 +36,9 @@ using offload::async;
 using offload::sync;
 
 std::int64_t own_pid() { return ::getpid(); }
+int of_host() { return 7; }
+int ask_host() { return sync(0, fn<&of_host>); }
+int ask_by_way_of(node_t node) { return sync(node, fn<&ask_host>); }
 
 /// One supervised target, perhaps others that are not, and what the host does to its calls.
 class supervised_faults : public testing::Test {
@@ -111,6 +114,16 @@ TEST_F(supervised_faults, drop_each_process_and_the_call_goes_to_the_next_one) {
   for (const offload::respawned& one : respawns())
     EXPECT_NE(one.reason.find("HAM_FAULT asks for it (rule faulty_double:request=drop:1)"), std::string::npos)
         << one.reason;
+}
+
+TEST_F(supervised_faults, a_number_that_is_given_up_leaves_no_process_that_others_call_in_vain) {
+  start("faulty_double:request=drop:1", 2);
+  const std::int64_t last = process();
+  EXPECT_EQ(sync(2, fn<&ask_by_way_of>, 1), 7);
+  offload::supervise(1, {.max_restarts = 0});
+  EXPECT_THROW(sync(1, fn<&faulty_double>, 1), node_failure);
+  EXPECT_TRUE(eventually([&] { return ::kill(static_cast<pid_t>(last), 0) != 0; }));
+  EXPECT_THROW(sync(2, fn<&ask_by_way_of>, 1), node_failure);
 }
 
 TEST_F(supervised_faults, drop_behind_the_reply_of_each_process) {

@@ -131,8 +131,12 @@ TEST(supervised_hangs, a_process_that_hangs_in_a_call_of_another_node_is_ended) 
   EXPECT_TRUE(is_replaced());
   const std::string said = testing::internal::GetCapturedStderr();
   const auto is_hang = [](const event& one) { return one.kind == event_kind::hang && one.node == 1; };
+  const auto is_told = [&] {  // by a thread that makes progress
+    offload::sync(2, fn<&my_pid>);
+    return std::any_of(seen.begin(), seen.end(), is_hang);
+  };
+  ASSERT_TRUE(eventually(is_told));
   const auto told = std::find_if(seen.begin(), seen.end(), is_hang);
-  ASSERT_NE(told, seen.end());
   EXPECT_NE(told->reason.find("has begun no call for 2 s; it was executing"), std::string::npos) << told->reason;
   EXPECT_NE(told->reason.find("hang() for "), std::string::npos) << told->reason;
   EXPECT_EQ(said.find("supervisor"), std::string::npos) << said;

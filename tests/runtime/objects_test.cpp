@@ -99,5 +99,42 @@ TEST(object_space_end, destructors_may_use_the_runtime) {
   EXPECT_TRUE(ended);
 }
 
+struct counted {
+  int next() { return ++calls; }
+  int calls = 0;
+};
+
+call_outcome outcome_of_next(offload::remote_ref<counted> of) {
+  try {
+    static_cast<void>(offload::sync(of.node(), fn<&counted::next>, of));
+  } catch (const node_failure& failure) {
+    return failure.outcome();
+  } catch (const object_error&) {  // it had begun
+  }
+  return call_outcome::may_have_run;
+}
+
+struct asker {
+  asker(offload::remote_ref<counted> last, call_outcome& seen) : last_(last), seen_(seen) {}
+  ~asker() { seen_ = offload::sync(1, fn<&outcome_of_next>, last_); }
+  offload::remote_ref<counted> last_;
+  call_outcome& seen_;
+};
+
+TEST(object_space_end, a_call_that_comes_meanwhile_is_told_that_the_node_ends) {
+  auto seen = call_outcome::may_have_run;
+  {
+    runtime_options options;
+    options.nodes = "loopback:1";
+    const runtime job(options);
+    const auto last = std::make_shared<std::unique_ptr<asker>>();
+    static_cast<void>(keep_object(last, object_type_of<std::unique_ptr<asker>>));
+    auto object = offload::make<counted>(0);
+    *last = std::make_unique<asker>(object.ref(), seen);
+    static_cast<void>(object.release());
+  }
+  EXPECT_EQ(seen, call_outcome::not_run);
+}
+
 }  // namespace
 }  // namespace ham::detail
