@@ -150,8 +150,7 @@ class device_calls {
   bool is_settled_ = false;                // the kernel is resident, and is to stay
   bool leaving_ = false;
   bool stop_ = false;
-  bool failed_ =
-      false;  // calls that it had not executed have been lost, and the process ends: nobody is to find it idle
+  bool failed_ = false;             // it has lost calls, and its process ends: nobody is to find it idle
   std::atomic<unsigned> polls_{0};  // under way
   std::thread thread_;
 };
