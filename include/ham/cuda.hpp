@@ -10,8 +10,9 @@ struct CUstream_st;  // *: cudaStream_t, CUstream
 
 namespace ham::inline v1::cuda {
 
-/// The stream of the context that executes the calling function; of functions without a context there is one, too. It
-/// stays the same as long as the process; more than 16 contexts share streams. It does not wait for the default stream
+/// The stream of the context that executes the calling function. All functions without a context have one of their own,
+/// which no context shares. It stays the same as long as the process. Contexts have 16, one after the other in the
+/// order in which the node opens them: the 17th has that of the first. It does not wait for the default stream
 /// (cudaStreamNonBlocking), nor for the resident kernel. The library's: do not destroy it. Wait for this stream, not
 /// for the device: cudaDeviceSynchronize returns only when the resident kernel has left. Any thread that executes a
 /// call. Does not block. Throws ham::call_error outside of functions of a node that has a GPU.
