@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
+#include <thread>
 #include <vector>
 
 #include "ham/cuda.hpp"
@@ -19,10 +20,25 @@
 namespace ham::inline v1::cuda_stream_functions {
 
 std::uintptr_t stream_here() { return reinterpret_cast<std::uintptr_t>(cuda::stream()); }
-/// Of the caller, and of a call to the node itself, which the same thread executes.
-std::array<std::uintptr_t, 2> streams_of_nested_calls() {
-  const std::uintptr_t nested = offload::sync(offload::this_node(), fn<&stream_here>);
-  return {stream_here(), nested};
+struct nested_streams {
+  std::uintptr_t outer;
+  std::uintptr_t nested;  // of a call to the node itself
+  bool same_thread;
+};
+std::thread::id nested_ran_on;
+std::uintptr_t nested_stream() {
+  nested_ran_on = std::this_thread::get_id();
+  return stream_here();
+}
+nested_streams streams_of_nested_calls() {
+  const std::uintptr_t nested = offload::sync(offload::this_node(), fn<&nested_stream>);
+  return {stream_here(), nested, nested_ran_on == std::this_thread::get_id()};
+}
+std::atomic<bool> node_is_busy{false};
+std::atomic<bool> node_may_go_on{false};
+void keeps_its_node_busy() {
+  node_is_busy.store(true);
+  while (!node_may_go_on.load()) std::this_thread::yield();
 }
 
 }  // namespace ham::cuda_stream_functions
@@ -121,12 +137,18 @@ TEST_F(cuda_stream_on_a_node, is_that_of_the_context) {
 
 TEST_F(cuda_stream_on_a_node, is_not_that_of_the_context_in_a_call_nested_there) {
   const offload::context context(1);
-  const auto [outer, nested] = offload::sync(context, fn<&streams_of_nested_calls>);
-  EXPECT_EQ(outer, device_with_streams::stream(context.id()));
-  EXPECT_EQ(nested, device_with_streams::stream(0));
-  const auto [plain, nested_in_plain] = offload::sync(1, fn<&streams_of_nested_calls>);
-  EXPECT_EQ(plain, device_with_streams::stream(0));
-  EXPECT_EQ(nested_in_plain, device_with_streams::stream(0));
+  node_may_go_on = node_is_busy = false;
+  auto busy = offload::async(1, fn<&keeps_its_node_busy>);  // so that the context's own thread executes the nested call
+  ASSERT_TRUE(test::eventually([] { return node_is_busy.load(); }));
+  const nested_streams in_context = offload::sync(context, fn<&streams_of_nested_calls>);
+  node_may_go_on = true;
+  busy.get();
+  EXPECT_EQ(in_context.outer, device_with_streams::stream(context.id()));
+  EXPECT_EQ(in_context.nested, device_with_streams::stream(0));
+  EXPECT_TRUE(in_context.same_thread);
+  const nested_streams plain = offload::sync(1, fn<&streams_of_nested_calls>);
+  EXPECT_EQ(plain.outer, device_with_streams::stream(0));
+  EXPECT_EQ(plain.nested, device_with_streams::stream(0));
 }
 
 }  // namespace
