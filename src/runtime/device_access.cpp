@@ -83,9 +83,7 @@ void device_calls::pass_after_calls(const std::shared_ptr<device_fence>& fence) 
   for (const queue& one : queues_) std::ranges::for_each(one.calls, add_to);
 }
 
-void* device_calls::stream_here() const noexcept {
-  return driver_->stream_of(contexts::of_call() == 0 ? nullptr : this_thread.context);
-}
+void* device_calls::stream_here() const noexcept { return driver_->stream_of(contexts::of_call()); }
 
 bool has_device(const incoming_call& call) noexcept { return device_calls::is_of(call.at); }
 

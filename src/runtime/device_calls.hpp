@@ -53,6 +53,11 @@ class device_calls {
   void pass_after_calls(const std::shared_ptr<device_fence>& fence);
   /// The vendor's stream of the calling thread's context; nullptr: the device has none. Any thread.
   [[nodiscard]] void* stream_here() const noexcept;
+  /// The resident kernel is to leave, and to stay away until as many end_absence() have come; calls wait meanwhile.
+  /// Does not wait: is_away() says when it has left. Any thread.
+  void begin_absence();
+  void end_absence() noexcept;
+  [[nodiscard]] bool is_away();
   /// See poll_device(), leave_device_alone().
   bool poll();
   /// While it lives, the device of that node stays.
@@ -149,6 +154,8 @@ class device_calls {
   std::int64_t next_housekeeping_ns_ = 0;  // of the thread: when the rest is seen to that is not urgent
   bool is_settled_ = false;                // the kernel is resident, and is to stay
   bool leaving_ = false;
+  unsigned absences_ = 0;  // that have begun: nothing is put into the queues
+  bool away_ = false;      // there are some, and the kernel is absent
   bool stop_ = false;
   std::atomic<unsigned> polls_{0};  // under way
   std::thread thread_;

@@ -1,10 +1,16 @@
 // When the resident kernel of a node's device comes and goes, and what is done while it is away.
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <mutex>
 #include <string>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/own_counters.hpp"
+#include "core/thread_state.hpp"
+#include "ham/cuda.hpp"
+#include "ham/error.hpp"
 #include "runtime/device_calls.hpp"
 #include "runtime/device_heap.hpp"
 
@@ -14,6 +20,9 @@ namespace {
 namespace wire = device::detail;
 using transport::residency;
 using device_state = base::counter_head::device_state;
+
+/// While functions of the host have the device to themselves: whether callers want what waits to stop.
+constexpr std::chrono::milliseconds time_between_asking_calls{1};
 
 }  // namespace
 
@@ -75,10 +84,17 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
     case residency::absent:
       at_.counters.note_device(device_state::idle);
       use_absence(lock);
+      if (absences_ != 0) {
+        away_ = true;
+        work_.wait_for(lock, time_between_asking_calls, [this] { return stop_ || absences_ == 0; });
+        return;
+      }
       if (in_queues_ != 0 || !waiting_.empty())
         launch_or_end(lock);
       else if (is_quiet())
-        work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty() || wants_absence(); });
+        work_.wait(lock, [this] {
+          return stop_ || in_queues_ != 0 || !waiting_.empty() || wants_absence() || absences_ != 0;
+        });
       return;
     case residency::resident: break;
   }
@@ -87,9 +103,72 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   if (std::ranges::any_of(queues_, &queue::full)) return;
   const bool unknown = !waiting_.empty() && !waiting_.front()->is_among(uploaded_);
   const bool idle = !has_calls && (wants_absence() || base::now_ns() - busy_ns_ > limits_.linger_ns);
-  if (!unknown && !idle && !stop_) return;
+  if (!unknown && !idle && !stop_ && absences_ == 0) return;
   is_settled_ = false;
   ask_to_leave();
+}
+
+void device_calls::begin_absence() {
+  {
+    const std::lock_guard guard(mutex_);
+    ++absences_;
+  }
+  work_.notify_one();
+}
+
+void device_calls::end_absence() noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (--absences_ == 0) away_ = false;
+  }
+  work_.notify_one();
+}
+
+bool device_calls::is_away() {
+  const std::lock_guard guard(mutex_);
+  return away_;
+}
+
+// ---- ham::cuda::while_absent()
+
+namespace {
+
+/// Of the calling thread; not those within it.
+constinit thread_local const device_absence* absence_of_thread = nullptr;
+
+/// Calls `use` with the device of that node, which stays meanwhile. False: it has ended.
+template <class Use>
+bool with_device_of(const engine* node, Use use) {
+  const std::lock_guard guard(device_calls::end_mutex());  // threads of contexts may outlive the device
+  device_calls* const here = device_calls::of(node);
+  if (here != nullptr) use(*here);
+  return here != nullptr;
+}
+
+engine* node_that_needs_absence() noexcept {
+  engine* const at = current_or_null();
+  return absence_of_thread == nullptr && device_calls::is_of(at) ? at : nullptr;
+}
+
+}  // namespace
+
+/// What the device's functions still wait for may have to be received, which this thread may be the one for.
+device_absence::device_absence() : node_(node_that_needs_absence()) {
+  constexpr base::backoff_schedule schedule{.spins = 20, .yields = 100, .sleep_ns = 20'000, .max_sleep_ns = 500'000};
+  if (node_ == nullptr) return;
+  node_->standby.start();
+  bool away = false;
+  bool there = with_device_of(node_, [](device_calls& at) { at.begin_absence(); });
+  for (base::backoff<schedule> pause; there && !away; pause.wait())
+    there = with_device_of(node_, [&away](device_calls& at) { away = at.is_away(); });
+  if (!there) throw call_error("the device of this node has ended with its job");
+  absence_of_thread = this;
+}
+
+device_absence::~device_absence() {
+  if (node_ == nullptr) return;
+  absence_of_thread = nullptr;
+  with_device_of(node_, [](device_calls& at) { at.end_absence(); });
 }
 
 }  // namespace ham::detail

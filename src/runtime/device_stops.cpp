@@ -37,7 +37,7 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
       if (one == nullptr || !one->stop_requested()) continue;
       wire::send_stop(driver_->queues()[i], position);
       if (!one->of_grid()) wire::cancel_call(driver_->queues()[i], position);
-      if (limits_.watchdog_ns == 0 || position != queues_[i].consumed() || !is_first(*one)) continue;
+      if (limits_.watchdog_ns == 0 || away_ || position != queues_[i].consumed() || !is_first(*one)) continue;
       if (one->stopping_ns == 0) one->stopping_ns = now;
       if (now - one->stopping_ns > limits_.watchdog_ns) {
         one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(position)));

@@ -70,9 +70,9 @@ class device_driver {
   [[nodiscard]] virtual std::uint64_t stage(std::span<const std::byte> bytes) = 0;
   virtual void unstage(std::uint64_t address) noexcept = 0;
 
-  /// The vendor's stream for what functions of the host launch by themselves, the same one for the same `context`;
-  /// nullptr: the device has none. Any thread.
-  [[nodiscard]] virtual void* stream_of(const void* /*context*/) noexcept { return nullptr; }
+  /// The vendor's stream for what functions of the host launch by themselves: always the same one for the context of
+  /// that number, and another one for functions without a context (0). nullptr: the device has none. Any thread.
+  [[nodiscard]] virtual void* stream_of(std::uint32_t /*context*/) noexcept { return nullptr; }
 };
 
 /// What owns a device besides being something else: the transport of a target process that has one.

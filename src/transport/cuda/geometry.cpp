@@ -114,7 +114,7 @@ bool geometry::sane() const noexcept {
   const bool times = read_ns >= 0 && write_ns >= 0 && linger_ns >= linger_of_setting && watchdog_ns >= 0;
   if (gpu != emulated) {
     return times && gpu >= 0 && blocks <= max_blocks && lanes == warp_threads && warps != 0 &&
-           warps <= max_block_threads / warp_threads && memory == memory_kind::device &&
+           warps <= max_block_threads / warp_threads && memory == memory_kind::device && nodes_on_gpu != 0 &&
            arena_bytes <= max_arena_mib * mib;
   }
   const std::uint64_t threads = std::uint64_t{blocks} * warps * lanes;

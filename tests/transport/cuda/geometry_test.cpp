@@ -78,5 +78,36 @@ TEST(cuda_geometry, of_real_gpus_has_warps_of_32) {
   EXPECT_FALSE(mad.sane());
 }
 
+// ---- memory of a GPU that several nodes share
+
+constexpr std::uint64_t one_mib = std::uint64_t{1} << 20;
+constexpr std::uint64_t all_of_gpu = 1000 * one_mib;
+
+TEST(arena_share, of_one_node_is_nine_tenths_of_what_is_free) {
+  EXPECT_EQ(arena_share(all_of_gpu, all_of_gpu, 1), 900 * one_mib);
+  EXPECT_EQ(arena_share(all_of_gpu / 2, all_of_gpu, 1), 450 * one_mib) << "others use the GPU, too";
+  EXPECT_EQ(arena_share(all_of_gpu, all_of_gpu, 0), 900 * one_mib);
+}
+
+TEST(arena_share, of_several_nodes_does_not_depend_on_who_comes_first) {
+  constexpr std::uint64_t own = 224 * one_mib;  // 225
+  std::uint64_t free = all_of_gpu;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(arena_share(free, all_of_gpu, 4), own) << i;
+    free -= own;
+  }
+}
+
+TEST(arena_share, of_a_gpu_that_others_use_is_no_more_than_what_is_free) {
+  EXPECT_EQ(arena_share(100 * one_mib, all_of_gpu, 4), 90 * one_mib);
+  EXPECT_EQ(arena_share(one_mib, all_of_gpu, 4), 0U);
+  EXPECT_EQ(arena_share(0, all_of_gpu, 1), 0U);
+}
+
+TEST(arena_share, is_a_multiple_of_what_the_driver_maps) {
+  EXPECT_EQ(arena_share(all_of_gpu - 1, all_of_gpu, 1) % (2 * one_mib), 0U);
+  EXPECT_EQ(arena_share(all_of_gpu, all_of_gpu, 7) % (2 * one_mib), 0U);
+}
+
 }  // namespace
 }  // namespace ham::transport::cuda

@@ -1,9 +1,9 @@
 // The driver of GPUs of NVIDIA's. An ordinary source: the kernel is the application's.
 #include "transport/cuda/driver/cuda_device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,6 +53,7 @@ class cuda_device final : public device_driver {
       : threads_(size.threads), program_(program), description_(describe_gpu(own_gpu)) {
     check(cudaSetDevice(own_gpu), "the GPU");
     stream_ = make_stream();
+    stream_without_context_ = make_stream();
     for (cudaStream_t& one : streams_) one = make_stream();
     blocks_ = program_.code == nullptr ? 1 : fitting_blocks(size);
     queues_ = make_shared_memory<wire::call_queue>(blocks_);
@@ -128,8 +129,8 @@ class cuda_device final : public device_driver {
     staging_.give(reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address)));
   }
 
-  [[nodiscard]] void* stream_of(const void* context) noexcept override {
-    return streams_[(std::hash<const void*>()(context) >> 4U) % streams_.size()];
+  [[nodiscard]] void* stream_of(std::uint32_t context) noexcept override {
+    return context == 0 ? stream_without_context_ : streams_[context % streams_.size()];
   }
 
  private:
@@ -176,6 +177,7 @@ class cuda_device final : public device_driver {
   const device_description description_;
   std::uint32_t blocks_ = 0;
   cudaStream_t stream_ = nullptr;                     // of the resident kernel
+  cudaStream_t stream_without_context_ = nullptr;     // of functions that run in none
   std::array<cudaStream_t, stream_count> streams_{};  // of contexts
   wire::call_queue* queues_ = nullptr;
   wire::outbox* messages_ = nullptr;
