@@ -6,9 +6,9 @@
 // order of the tickets and publishes how many it has taken. The messages of one thread, and so of one warp whose
 // threads send one after the other, arrive in order.
 //
-// An answer has the stamp of its message, so nobody empties its slot, and whoever awaits it no longer gives the slot
-// back at once: an answer that comes late has another stamp than the next message of the slot. The host does not write
-// one that is older than what it has taken.
+// An answer says which message it belongs to: so nobody empties its slot, and a thread that awaits it no more gives the
+// slot back at once. One that comes late is not that of the next message with the slot; the host does not write it when
+// it has taken that message.
 #pragma once
 
 #include <cstddef>
