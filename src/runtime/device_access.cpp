@@ -170,14 +170,14 @@ void refuse_holder(const incoming_call& call) {
 
 namespace ham::inline v1::device::detail {
 
-void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
+void answer_device(const answer_place& answer, const std::byte* value, std::size_t size) noexcept {
   const std::lock_guard guard(ham::detail::device_calls::end_mutex());
   ham::detail::device_calls* const to = ham::detail::device_calls::of_this_process();
   const answer_status status = value == nullptr ? answer_status::failed : answer_status::value;
   if (to != nullptr) to->answer(answer, status, value, size);
 }
 
-void fail_device(std::uint32_t answer) noexcept { answer_device(answer, nullptr, 0); }
+void fail_device(const answer_place& answer) noexcept { answer_device(answer, nullptr, 0); }
 
 bool stop_requested_of_processor() noexcept {
   ham::detail::call_stop* const stop = ham::detail::this_thread.innermost_stop();

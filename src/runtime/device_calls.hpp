@@ -74,11 +74,10 @@ class device_calls {
     device_calls* of_ = nullptr;
   };
   void leave_alone() noexcept;
-  /// Answers a message of the device, which may say any slot. Any thread.
-  void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
+  /// See device_message_runner. With the lock of end_mutex().
+  void answer(const device::detail::answer_place& to, device::detail::answer_status status, const std::byte* value,
               std::size_t size) noexcept {
-    if (slot < device::detail::answer_slots)
-      device::detail::fill_answer(driver_->messages(), slot, status, value, size);
+    messages_.answer(to, status, value, size);
   }
 
  private:

@@ -47,7 +47,8 @@ class device_driver {
   [[nodiscard]] virtual device_description description() const { return {}; }
   /// The queues of calls, one for each block of the resident kernel. Stay where they are.
   [[nodiscard]] virtual std::span<device::detail::call_queue> queues() noexcept = 0;
-  [[nodiscard]] virtual device::detail::outbox& messages() noexcept = 0;
+  /// The messages of each block. Stay where they are.
+  [[nodiscard]] virtual std::span<device::detail::outbox> messages() noexcept = 0;
 
   /// Whether the device can execute that function. Any thread.
   [[nodiscard]] virtual bool has(const device::detail::function_entry& function) const noexcept = 0;

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
+#include "transport/cuda/emulated_device.hpp"
 
 namespace ham::inline v1::sim {
 namespace {
@@ -182,12 +183,12 @@ std::string left_over_of_device() {
   for (wire::call_queue& queue : here->queues()) {
     for (std::uint64_t i = 0; i < wire::queue_slots; ++i) calls = calls || wire::is_unanswered(queue, i);
   }
-  wire::outbox& box = here->messages();
-  const bool messages = wire::find_message(box, wire::acquire(box.consumed), base::never_ns) != nullptr;
-  const bool answers =
-      std::ranges::any_of(box.answers, [](wire::answer_slot& one) { return wire::acquire(one.filled) != 0; });
+  const bool messages = std::ranges::any_of(here->messages(), [](const wire::outbox& box) {
+    return wire::has_message(box, wire::acquire(box.consumed), base::never_ns);
+  });
+  const bool answers = static_cast<const transport::cuda::emulated_device*>(here)->awaits_answers();
   return std::string(calls ? "calls in the queues of its device, " : "") +
-         (messages ? "messages of its device, " : "") + (answers ? "answers that its device has not taken, " : "");
+         (messages ? "messages of its device, " : "") + (answers ? "answers that its device awaits, " : "");
 }
 
 }  // namespace ham::sim

@@ -91,7 +91,7 @@ class hardware_thread {
  public:
   /// `arrived`: the barrier of the grid, in memory of the device, zero at first.
   __device__ hardware_thread(const loop_parameters& with, std::uint64_t* arrived) noexcept
-      : queue_(&with.queues[blockIdx.x]), messages_(with.messages), sent_(with.sent), arrived_(arrived) {}
+      : queue_(&with.queues[blockIdx.x]), messages_(&with.messages[blockIdx.x]), arrived_(arrived) {}
 
   __device__ std::uint32_t block() const noexcept { return blockIdx.x; }
   __device__ bool leads_block() const noexcept { return threadIdx.x == 0; }
@@ -99,13 +99,18 @@ class hardware_thread {
   __device__ void sync_block() const noexcept { __syncthreads(); }
 
   /// In the memory that the threads of a block share: the nearest one.
-  __device__ block_state& enter(const loop_parameters& with) const noexcept {
+  __device__ block_state& enter(const loop_parameters& with) noexcept {
     __shared__ block_state here;
-    if (leads_block()) here.position = with.blocks[block()].position;
+    if (leads_block()) {
+      here.position = with.blocks[block()].position;
+      here.sent = with.blocks[block()].sent;
+    }
+    sent_ = &here.sent;
     return here;
   }
   __device__ void leave(const loop_parameters& with, const block_state& own) const noexcept {
     with.blocks[block()].position = own.position;
+    with.blocks[block()].sent = own.sent;
   }
   /// The table does not change while the kernel is resident.
   __device__ const table_row& row(const loop_parameters& with, std::uint32_t number) noexcept {
@@ -152,7 +157,7 @@ class hardware_thread {
   static constexpr long long asking_interval = 20'000;  // cycles of a processor of the GPU: ten accesses over the link
   call_queue* queue_;
   outbox* messages_;
-  outbox_state* sent_;
+  outbox_state* sent_ = nullptr;  // of the block
   std::uint64_t* arrived_;
   unsigned pause_ns_ = min_pause_ns;
   unsigned idle_ = 0;

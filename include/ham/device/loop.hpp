@@ -27,7 +27,8 @@
 
 namespace ham::inline v1::device::detail {
 
-/// What one block knows. In memory of the device and zero at first; `position` stays from one residency to the next.
+/// What one block knows. In memory of the device and zero at first; `position` and `sent` stay from one residency to
+/// the next.
 struct alignas(line_bytes) block_state {
   enum class command : std::uint32_t { run, leave };
 
@@ -35,6 +36,7 @@ struct alignas(line_bytes) block_state {
   alignas(max_alignment) std::byte step_arguments[max_arguments];  ///< of a call of a chain; `arguments` has all calls
   alignas(max_alignment) std::byte result[max_result];
   std::uint64_t position;  ///< of the next call of its queue
+  outbox_state sent;       ///< its messages
   // The chain that is executed; zero while there is none.
   std::uint64_t step;       ///< which of its calls
   std::uint64_t step_at;    ///< where the next one begins
@@ -53,8 +55,7 @@ struct loop_parameters {
   block_state* blocks;     ///< one per block
   const table_row* table;  ///< memory of the device
   std::uint32_t functions;
-  outbox* messages = nullptr;    ///< memory of the host; nullptr: calls of `Unit` know it
-  outbox_state* sent = nullptr;  ///< memory of the device
+  outbox* messages = nullptr;  ///< one per block, memory of the host; nullptr: calls of `Unit` know it
 };
 
 /// What the calling thread does of the call of its block.

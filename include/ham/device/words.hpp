@@ -102,47 +102,83 @@ HAM_DEVICE inline void order_reads() noexcept {
 #endif
 }
 
-/// Adds to a word of the device's own memory and gives what it was before. Among threads of the device only.
-HAM_DEVICE inline std::uint64_t fetch_add(std::uint64_t& word, std::uint64_t more) noexcept {
+// Words that only the threads of one block use, in the memory that they share: on a GPU the nearest one, in which none
+// of these waits for the memory of the device.
+
+[[nodiscard]] HAM_DEVICE inline std::uint64_t acquire_in_block(const std::uint64_t& word) noexcept {
 #if defined(__CUDA_ARCH__)
-  return atomicAdd(reinterpret_cast<unsigned long long*>(&word), static_cast<unsigned long long>(more));
+  std::uint64_t value;
+  asm volatile("ld.acquire.cta.shared.u64 %0, [%1];"
+               : "=l"(value)
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&word)))
+               : "memory");
+  return value;
 #elif defined(__HIP_DEVICE_COMPILE__)
-  return __hip_atomic_fetch_add(&word, more, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+  return __hip_atomic_load(&word, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP);
+#else
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+#endif
+}
+
+HAM_DEVICE inline void release_in_block(std::uint64_t& word, std::uint64_t value) noexcept {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.cta.shared.u64 [%0], %1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&word))),
+               "l"(value)
+               : "memory");
+#elif defined(__HIP_DEVICE_COMPILE__)
+  __hip_atomic_store(&word, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+#else
+  __atomic_store_n(&word, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/// Adds, and gives what it was before.
+HAM_DEVICE inline std::uint64_t fetch_add_in_block(std::uint64_t& word, std::uint64_t more) noexcept {
+#if defined(__CUDA_ARCH__)
+  std::uint64_t before;
+  asm volatile("atom.acq_rel.cta.shared.add.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&word))), "l"(more)
+               : "memory");
+  return before;
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return __hip_atomic_fetch_add(&word, more, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_WORKGROUP);
 #else
   return __atomic_fetch_add(&word, more, __ATOMIC_ACQ_REL);
 #endif
 }
 
-/// Keeps those bits of such a word that are set in `mask`.
-HAM_DEVICE inline void fetch_and(std::uint64_t& word, std::uint64_t mask) noexcept {
+/// Keeps those bits that are set in `mask`, behind what this thread has read and written.
+HAM_DEVICE inline void keep_bits_in_block(std::uint64_t& word, std::uint64_t mask) noexcept {
 #if defined(__CUDA_ARCH__)
-  atomicAnd(reinterpret_cast<unsigned long long*>(&word), static_cast<unsigned long long>(mask));
+  asm volatile("red.release.cta.shared.and.b64 [%0], %1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&word))),
+               "l"(mask)
+               : "memory");
 #elif defined(__HIP_DEVICE_COMPILE__)
-  __hip_atomic_fetch_and(&word, mask, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+  __hip_atomic_fetch_and(&word, mask, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
 #else
-  __atomic_fetch_and(&word, mask, __ATOMIC_ACQ_REL);
+  __atomic_fetch_and(&word, mask, __ATOMIC_RELEASE);
 #endif
 }
 
-/// Replaces `expected` by `wanted` in such a word, and gives what it was before.
-HAM_DEVICE inline std::uint64_t exchange_if(std::uint64_t& word, std::uint64_t expected,
-                                            std::uint64_t wanted) noexcept {
+/// Replaces `expected` by `wanted`, and gives what it was before.
+HAM_DEVICE inline std::uint64_t exchange_in_block(std::uint64_t& word, std::uint64_t expected,
+                                                  std::uint64_t wanted) noexcept {
 #if defined(__CUDA_ARCH__)
-  return atomicCAS(reinterpret_cast<unsigned long long*>(&word), static_cast<unsigned long long>(expected),
-                   static_cast<unsigned long long>(wanted));
+  std::uint64_t before;
+  asm volatile("atom.acq_rel.cta.shared.cas.b64 %0, [%1], %2, %3;"
+               : "=l"(before)
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&word))), "l"(expected), "l"(wanted)
+               : "memory");
+  return before;
 #elif defined(__HIP_DEVICE_COMPILE__)
   __hip_atomic_compare_exchange_strong(&word, &expected, wanted, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE,
-                                       __HIP_MEMORY_SCOPE_AGENT);
+                                       __HIP_MEMORY_SCOPE_WORKGROUP);
   return expected;
 #else
   __atomic_compare_exchange_n(&word, &expected, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return expected;
 #endif
-}
-/// False: it was something else.
-[[nodiscard]] HAM_DEVICE inline bool replace(std::uint64_t& word, std::uint64_t expected,
-                                             std::uint64_t wanted) noexcept {
-  return exchange_if(word, expected, wanted) == expected;
 }
 
 }  // namespace ham::device::detail

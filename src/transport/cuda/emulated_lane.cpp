@@ -89,34 +89,38 @@ void emulated_lane::trap(const char* why) {
   throw device_ended{};
 }
 
-void emulated_lane::pause() {
+bool emulated_lane::pause() {
+  pass_time();
+  return !stopped_ && !(asks_for_stop() && stop_requested());
+}
+
+void emulated_lane::pass_time() {
   if (of_.ended_.load(std::memory_order_acquire)) throw device_ended{};
   pause_.wait();
 }
 
-bool emulated_lane::post(const device::detail::message_head& head, const std::byte* bytes, bool wait) {
-  namespace wire = device::detail;
-  wire::outbox_state& own = of_.outbox_state_;
-  if (!wait && !wire::has_place(of_.link_, *of_.messages_, own, wire::acquire(own.next))) return false;
-  const std::uint64_t ticket = wire::take_ticket(own);
-  while (!wire::has_place(of_.link_, *of_.messages_, own, ticket)) pause();
+device::detail::outbox& emulated_lane::messages() const noexcept { return of_.messages_[block_]; }
+device::detail::outbox_state& emulated_lane::sent() const noexcept { return of_.states_[block_].sent; }
+
+std::uint64_t emulated_lane::post(const device::detail::message_head& head, const std::byte* bytes) {
+  const std::uint64_t ticket = device::detail::take_ticket(sent());
+  while (!device::detail::has_place(of_.link_, messages(), sent(), ticket)) pass_time();
   pause_.reset();
-  wire::send_message(of_.link_, *of_.messages_, ticket, head, bytes);
-  return true;
+  device::detail::send_message(of_.link_, messages(), ticket, head, bytes);
+  return ticket;
 }
 
 std::uint32_t emulated_lane::claim_answer() {
-  for (;;) {
-    const std::uint32_t slot = device::detail::claim_answer_slot(of_.link_, *of_.messages_, of_.outbox_state_);
-    if (slot != device::detail::no_answer) return slot;
-    pause();
-  }
+  std::uint32_t slot = device::detail::claim_answer_slot(sent());
+  while (slot == device::detail::no_answer && pause()) slot = device::detail::claim_answer_slot(sent());
+  return slot;
 }
 
-void emulated_lane::drop_answer(std::uint32_t slot) noexcept { device::detail::drop_answer(of_.outbox_state_, slot); }
+void emulated_lane::drop_answer(std::uint32_t slot) noexcept { device::detail::drop_answer(sent(), slot); }
 
-device::detail::answer_status emulated_lane::take_answer(std::uint32_t slot, std::byte* value, std::size_t size) {
-  const auto status = device::detail::take_answer_from(of_.link_, *of_.messages_, of_.outbox_state_, slot, value, size);
+device::detail::answer_status emulated_lane::take_answer(std::uint32_t slot, std::uint64_t ticket, std::byte* value,
+                                                         std::size_t size) {
+  const auto status = device::detail::take_answer_from(of_.link_, messages(), sent(), slot, ticket, value, size);
   if (status != device::detail::answer_status::none) pause_.reset();
   return status;
 }

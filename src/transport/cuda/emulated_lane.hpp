@@ -53,14 +53,17 @@ class emulated_lane final : public device::detail::lane {
   void sync() override;
   [[nodiscard]] bool stop_requested() noexcept override;
   [[noreturn]] void trap(const char* why) override;
-  bool post(const device::detail::message_head& head, const std::byte* bytes, bool wait) override;
+  std::uint64_t post(const device::detail::message_head& head, const std::byte* bytes) override;
   [[nodiscard]] std::uint32_t claim_answer() override;
-  [[nodiscard]] device::detail::answer_status take_answer(std::uint32_t slot, std::byte* value,
+  [[nodiscard]] device::detail::answer_status take_answer(std::uint32_t slot, std::uint64_t ticket, std::byte* value,
                                                           std::size_t size) override;
   void drop_answer(std::uint32_t slot) noexcept override;
-  void pause() override;
+  [[nodiscard]] bool pause() override;
 
  private:
+  void pass_time();
+  [[nodiscard]] device::detail::outbox& messages() const noexcept;
+  [[nodiscard]] device::detail::outbox_state& sent() const noexcept;
   [[nodiscard]] std::uint32_t function() const noexcept;
 
   emulated_device& of_;

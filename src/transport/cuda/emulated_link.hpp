@@ -16,10 +16,10 @@ class emulated_link {
  public:
   emulated_link(std::int64_t read_ns, std::int64_t write_ns) noexcept : read_ns_(read_ns), write_ns_(write_ns) {}
 
-  /// The second one is written before the first one, which is zero until then.
+  /// The second one is written before the first one, which is zero until then, or not what the device awaits.
   [[nodiscard]] device::detail::word_pair read_pair(const std::uint64_t* words) const noexcept {
     const std::uint64_t first = read_word(words[0]);
-    return {first, first == 0 ? 0 : words[1]};
+    return {first, first == 0 ? 0 : device::detail::acquire(words[1])};
   }
   [[nodiscard]] std::uint64_t read_word(const std::uint64_t& from) const noexcept {
     if (read_ns_ == 0) return device::detail::acquire(from);

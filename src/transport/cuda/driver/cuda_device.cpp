@@ -57,10 +57,9 @@ class cuda_device final : public device_driver {
     for (cudaStream_t& one : streams_) one = make_stream();
     blocks_ = program_.code == nullptr ? 1 : fitting_blocks(size);
     queues_ = make_shared_memory<wire::call_queue>(blocks_);
-    messages_ = make_shared_memory<wire::outbox>(1);
+    messages_ = make_shared_memory<wire::outbox>(blocks_);
     staging_ = staging_area(make_shared_memory<std::byte>(staged_bytes), staged_bytes);
     states_ = make_device_memory<wire::block_state>(blocks_);
-    sent_ = make_device_memory<wire::outbox_state>(1);
     arrived_ = make_device_memory<std::uint64_t>(1);
   }
   /// The process owns the device and ends with it: nothing waits for the kernel here.
@@ -69,7 +68,7 @@ class cuda_device final : public device_driver {
   [[nodiscard]] const char* type() const noexcept override { return "cuda"; }
   [[nodiscard]] device_description description() const override { return description_; }
   [[nodiscard]] std::span<wire::call_queue> queues() noexcept override { return {queues_, blocks_}; }
-  [[nodiscard]] wire::outbox& messages() noexcept override { return *messages_; }
+  [[nodiscard]] std::span<wire::outbox> messages() noexcept override { return {messages_, blocks_}; }
   [[nodiscard]] bool has(const wire::function_entry& function) const noexcept override {
     return program_.code != nullptr && function.symbol() != nullptr;
   }
@@ -94,7 +93,7 @@ class cuda_device final : public device_driver {
 
   void launch() override {
     if (program_.code == nullptr) throw config_error("this program has no code for GPUs");
-    wire::loop_parameters with{queues_, states_, table_, functions_, messages_, sent_};
+    wire::loop_parameters with{queues_, states_, table_, functions_, messages_};
     std::array<void*, 2> arguments{&with, &arrived_};
     check_code(program_.code->launch(program_.code->kernel, blocks_, threads_, arguments.data(), stream_));
   }
@@ -183,7 +182,6 @@ class cuda_device final : public device_driver {
   wire::outbox* messages_ = nullptr;
   staging_area staging_{nullptr, 0};
   wire::block_state* states_ = nullptr;
-  wire::outbox_state* sent_ = nullptr;
   std::uint64_t* arrived_ = nullptr;
   wire::table_row* table_ = nullptr;
   std::uint32_t functions_ = 0;
