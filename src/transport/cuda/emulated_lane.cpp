@@ -21,7 +21,7 @@ void emulated_lane::idle() {
 /// As often as that takes a tenth of the time: each time, if it takes none.
 bool emulated_lane::asks_for_stop() noexcept {
   const std::int64_t now = base::now_ns();
-  if (now - asked_ns_ < 10 * of_.link_.read_ns()) return false;
+  if (now - asked_ns_ < 10 * of_.link_.costs().read) return false;
   asked_ns_ = now;
   return true;
 }
@@ -98,6 +98,7 @@ bool emulated_lane::post(const device::detail::message_head& head, const std::by
   namespace wire = device::detail;
   wire::outbox_state& own = of_.outbox_state_;
   if (!wait && !wire::has_place(of_.link_, *of_.messages_, own, wire::acquire(own.next))) return false;
+  of_.link_.pass_atomic();
   const std::uint64_t ticket = wire::take_ticket(own);
   while (!wire::has_place(of_.link_, *of_.messages_, own, ticket)) pause();
   pause_.reset();
@@ -107,6 +108,7 @@ bool emulated_lane::post(const device::detail::message_head& head, const std::by
 
 std::uint32_t emulated_lane::claim_answer() {
   for (;;) {
+    of_.link_.pass_atomic();
     const std::uint32_t slot = device::detail::claim_answer_slot(of_.link_, *of_.messages_, of_.outbox_state_);
     if (slot != device::detail::no_answer) return slot;
     pause();

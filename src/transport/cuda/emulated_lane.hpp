@@ -29,13 +29,15 @@ class emulated_lane final : public device::detail::lane {
                                                             std::uint32_t number) noexcept {
     return with.table[number];
   }
-  [[nodiscard]] emulated_link& link() noexcept { return of_.link_; }
+  [[nodiscard]] const emulated_link& link() const noexcept { return of_.link_; }
   [[nodiscard]] device::detail::word_pair find_call(device::detail::call_queue& queue,
                                                     std::uint64_t position) const noexcept {
     const device::detail::call_slot& slot = queue.call_at(position);
-    device::detail::word_pair words{of_.link_.read_word(slot.what), 0};
-    if (device::detail::is_call_at(words.first, position))
+    device::detail::word_pair words{of_.link_.poll(slot.what), 0};
+    if (device::detail::is_call_at(words.first, position)) {
+      of_.link_.count_read();
       std::memcpy(&words.second, slot.arguments, sizeof words.second);
+    }
     return words;
   }
   void idle();
