@@ -40,7 +40,7 @@ class driver_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t driver_interface = 5;
+inline constexpr std::uint32_t driver_interface = 6;
 
 /// The function that the module exports under the name "ham_gpu_module". nullptr: another interface than asked for.
 using driver_module_entry = driver_module* (*)(std::uint32_t interface_version);

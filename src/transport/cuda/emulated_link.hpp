@@ -40,7 +40,9 @@ class emulated_link {
   }
   [[nodiscard]] std::uint64_t read_word(const std::uint64_t& from) const noexcept {
     count_read();
-    return poll(from);
+    std::uint64_t word = 0;
+    poll([&] { word = device::detail::acquire(from); });
+    return word;
   }
   void read_block(const std::byte* from, std::byte* to, std::size_t size) const noexcept {
     count_read();
@@ -65,14 +67,17 @@ class emulated_link {
     count(writes_);
     device::detail::note(to, word);
   }
-  /// A read that is counted by count_read(), if it has found something.
-  [[nodiscard]] std::uint64_t poll(const std::uint64_t& from) const noexcept {
-    if (costs_.read == 0) return device::detail::acquire(from);
+  /// A read, which is what `access` does. It is counted by count_read(), if it has found something.
+  template <class Access>
+  void poll(Access access) const noexcept {
+    if (costs_.read == 0) {
+      access();
+      return;
+    }
     const std::int64_t begin = base::now_ns();
     wait_until(begin + costs_.read / 2);
-    const std::uint64_t word = device::detail::acquire(from);
+    access();
     wait_until(begin + costs_.read);
-    return word;
   }
   void count_read() const noexcept { count(reads_); }
   /// Whoever changes a word of the device's memory and waits for what it was before.

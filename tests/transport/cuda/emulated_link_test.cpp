@@ -44,7 +44,9 @@ TEST(emulated_link, counts_what_is_done) {
   using all = std::array<std::uint64_t, 4>;
   alignas(16) std::uint64_t words[] = {1, 2, 3, 4};
   std::array<std::byte, sizeof words> bytes{};
-  EXPECT_EQ(link.poll(words[0]), 1U);
+  std::uint64_t found = 0;
+  link.poll([&] { found = words[0]; });
+  EXPECT_EQ(found, 1U);
   EXPECT_EQ(counts(), (all{0, 0, 0, 0})) << "it may have found nothing";
   link.count_read();
   EXPECT_EQ(link.read_word(words[0]), 1U);
