@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "ham/device/device_code.hpp"
 #include "ham/device/function.hpp"
 
 namespace ham::inline v1::listed_device_functions {
@@ -61,6 +62,12 @@ TEST(device_functions, of_other_sources_get_their_version_for_devices) {
   static const int variable = 0;
   EXPECT_TRUE(entry_of<&nothing>().set_symbol(&variable));
   EXPECT_EQ(entry_of<&nothing>().symbol(), &variable);
+}
+
+TEST(device_functions, of_a_kernel_with_another_layout_of_queues_are_left_out) {
+  static const device_code older{};
+  EXPECT_TRUE(enlist_device_code(older, queue_layout - 1));
+  EXPECT_EQ(device_code_of_process(), nullptr);
 }
 
 TEST(device_functions, are_known_while_a_device_executes_them) {

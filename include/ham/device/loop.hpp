@@ -11,7 +11,12 @@
 //   leave(parameters, state)  of the leading thread: keeps it for the next one
 //   row(parameters, number)   of the table
 //   link()                    the way to memory of the host (mailbox.hpp); of the leading thread
-//   find_call(queue, position)  the first two words of that slot, now or a moment ago; of the leading thread
+//   polls()                   whether it is one of the threads of its block that read what is in the queue, of which
+//   the
+//                             leading one is the first
+//   poll(queue, state)        reads how all calls in the queue begin, with one access; of those threads together
+//   agree(found)              what the leading thread says, to all of them
+//   now(), moment()           the time, in units of its own; how long what it has read is taken for true
 //   idle(), worked()          nothing was there; something was
 //   asks_for_stop()           whether it is time to look if the host wants a chain to stop, which takes an access over
 //                             the link; of the leading thread
@@ -35,8 +40,11 @@ struct alignas(line_bytes) block_state {
   alignas(max_alignment) std::byte arguments[max_arguments];
   alignas(max_alignment) std::byte step_arguments[max_arguments];  ///< of a call of a chain; `arguments` has all calls
   alignas(max_alignment) std::byte result[max_result];
-  std::uint64_t position;  ///< of the next call of its queue
-  outbox_state sent;       ///< its messages
+  word_pair seen[queue_slots];  ///< how calls of its queue begin, as the block has read it
+  std::int64_t seen_at;         ///< when that was
+  bool is_new;                  ///< no call was taken since then
+  std::uint64_t position;       ///< of the next call of its queue
+  outbox_state sent;            ///< its messages
   // The chain that is executed; zero while there is none.
   std::uint64_t step;       ///< which of its calls
   std::uint64_t step_at;    ///< where the next one begins
@@ -183,32 +191,51 @@ HAM_DEVICE void end_call(const loop_parameters& with, Unit& unit, block_state& o
   own.result_at = aligned(own.result_at + size, max_alignment);
 }
 
-/// The leading thread: waits for a call that the block executes together, or is to leave for. Those of one thread it
-/// executes itself: the others of the block need not know.
+/// The leading thread: whether it knows how the next call begins. Calls that are behind others are not taken long after
+/// they were read: the host may have cancelled them.
 template <class Unit>
-HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
+[[nodiscard]] HAM_DEVICE bool sees_call(const Unit& unit, const block_state& own) noexcept {
+  return is_call_at(own.seen[own.position % queue_slots].first, own.position) &&
+         (own.is_new || unit.now() - own.seen_at < unit.moment());
+}
+
+/// The leading thread: executes calls that it sees, as long as they are for one thread: the others of the block need
+/// not know. False: it sees no more. True: the block executes the next one together, or is to leave for it.
+template <class Unit>
+[[nodiscard]] HAM_DEVICE bool find_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
   call_queue& queue = with.queues[unit.block()];
   for (;;) {
     call_status status = call_status::done;
     if (own.step_at != own.steps_end) {
       status = begin_step(with, unit, own);
     } else {
-      call_head head;
-      if (!take_call(unit, queue, own.position, head, own.arguments)) {
-        unit.idle();
-        continue;
-      }
+      if (!sees_call(unit, own)) return false;
+      const call_head head =
+          take_call(unit.link(), queue, own.position, own.seen[own.position % queue_slots], own.arguments);
+      own.is_new = false;
       unit.worked();
       own.what = head.function == leave_function ? block_state::command::leave : block_state::command::run;
-      if (own.what == block_state::command::leave) return;
+      if (own.what == block_state::command::leave) return true;
       status = head.function == chain_function ? begin_chain(with, unit, own, head) : begin_call(with, unit, own, head);
     }
     if (status != call_status::done) {
       end_all(with, unit, own, status, 0);
       continue;
     }
-    if (unit.row(with, own.function).runs_on != scope::thread) return;
+    if (unit.row(with, own.function).runs_on != scope::thread) return true;
     end_call(with, unit, own, run_part(with, unit, own));
+  }
+}
+
+/// The threads that poll: until find_common_call() has found one.
+template <class Unit>
+HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
+  while (!unit.agree(unit.leads_block() && find_common_call(with, unit, own))) {
+    unit.poll(with.queues[unit.block()], own);
+    if (!unit.leads_block()) continue;
+    own.seen_at = unit.now();
+    own.is_new = true;
+    if (!sees_call(unit, own)) unit.idle();
   }
 }
 
@@ -217,9 +244,12 @@ HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block
 template <class Unit>
 HAM_DEVICE void resident_loop(const loop_parameters& with, Unit& unit) {
   block_state& own = unit.enter(with);
-  if (unit.leads_block()) own.step = own.step_at = own.steps_end = own.result_at = 0;
+  if (unit.leads_block()) {
+    own.step = own.step_at = own.steps_end = own.result_at = 0;
+    for (word_pair& one : own.seen) one.first = stamp_of(own.position - 1);  // of no call that is to come
+  }
   for (;;) {
-    if (unit.leads_block()) await_common_call(with, unit, own);
+    if (unit.polls()) await_common_call(with, unit, own);
     unit.sync_block();
     if (own.what == block_state::command::leave) break;
     run_common_part(with, unit, own);

@@ -23,6 +23,10 @@ enum class call_status : std::uint32_t {
 
 namespace detail {
 
+/// Changes when anything of this changes: the kernel, which the application brings along, and the library may have been
+/// built at different times.
+inline constexpr std::uint32_t queue_layout = 2;
+
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t slot_bytes = 1024;
 inline constexpr std::uint64_t queue_slots = 16;
@@ -44,11 +48,14 @@ inline constexpr std::uint64_t cancelled_call = std::uint64_t{1} << function_bit
 /// As a size: address and size of the arguments stand in their place.
 inline constexpr std::uint64_t elsewhere_size = 0xfff;
 
-/// One call. Written by the host, the first word last. The device reads that and the first 8 bytes of the arguments
-/// with one access.
-struct alignas(line_bytes) call_slot {
+/// How a call begins: its first word, and the first 8 bytes of its arguments. Written by the host, the first word last.
+struct alignas(2 * sizeof(std::uint64_t)) call_start {
   std::uint64_t what;
-  std::byte arguments[slot_bytes - sizeof(std::uint64_t)];
+  std::uint64_t first_argument;
+};
+/// The arguments of one call. Written by the host before its first word.
+struct alignas(line_bytes) call_slot {
+  std::byte arguments[slot_bytes];
 };
 /// What is in it, for the device.
 struct call_head {
@@ -118,7 +125,7 @@ struct alignas(line_bytes) reply_slot {
 }
 
 static_assert(sizeof(call_slot) == slot_bytes && sizeof(reply_slot) == slot_bytes);
-static_assert(offsetof(call_slot, arguments) == 8 && offsetof(reply_slot, result) == 8);
+static_assert(offsetof(reply_slot, result) == 8);
 
 inline constexpr std::size_t max_arguments = 1000;  ///< in a slot
 inline constexpr std::size_t max_result = sizeof(reply_slot::result);
@@ -126,6 +133,7 @@ static_assert(max_arguments <= sizeof(call_slot::arguments) && max_arguments < e
 
 /// The queue of one block. Zero at first.
 struct alignas(line_bytes) call_queue {
+  call_start starts[queue_slots];  ///< side by side: the device reads all of them with one access
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
@@ -133,6 +141,9 @@ struct alignas(line_bytes) call_queue {
   std::uint64_t trapped;             ///< written by the device: the stamp of a call that has called trap()
   char trap_reason[128];             ///< before that
 
+  [[nodiscard]] HAM_DEVICE call_start& start_at(std::uint64_t position) noexcept {
+    return starts[position % queue_slots];
+  }
   [[nodiscard]] HAM_DEVICE call_slot& call_at(std::uint64_t position) noexcept { return calls[position % queue_slots]; }
   [[nodiscard]] HAM_DEVICE reply_slot& reply_at(std::uint64_t position) noexcept {
     return replies[position % queue_slots];
@@ -150,14 +161,18 @@ struct alignas(line_bytes) call_queue {
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
 
-/// The device's side: takes a call if there is one. `to` gets its arguments, unless they are elsewhere, or more than a
-/// slot has. `unit` finds the first two words of the slot (loop.hpp).
-template <class Unit>
-[[nodiscard]] HAM_DEVICE bool take_call(Unit& unit, call_queue& queue, std::uint64_t position, call_head& head,
-                                        std::byte* to) noexcept {
-  const word_pair words = unit.find_call(queue, position);
-  if (!is_call_at(words.first, position)) return false;
-  head.function = static_cast<std::uint32_t>(words.first) & leave_function;
+/// What of a call's first word says which function it calls.
+[[nodiscard]] HAM_DEVICE constexpr std::uint32_t function_of(std::uint64_t what) noexcept {
+  return static_cast<std::uint32_t>(what) & leave_function;
+}
+
+/// The device's side: what is in the call at `position`, of which the device has the start. `to` gets its arguments,
+/// unless they are elsewhere, or more than a slot has.
+template <class Link>
+[[nodiscard]] HAM_DEVICE call_head take_call(Link&& link, call_queue& queue, std::uint64_t position,
+                                             const word_pair& words, std::byte* to) noexcept {
+  call_head head;
+  head.function = function_of(words.first);
   head.cancelled = (words.first & cancelled_call) != 0;
   head.size = words.first >> size_shift & elsewhere_size;
   head.elsewhere = 0;
@@ -165,12 +180,12 @@ template <class Unit>
   constexpr std::size_t word = sizeof words.second;
   if (head.size == elsewhere_size) {
     head.elsewhere = words.second;
-    head.size = unit.link().read_word(*reinterpret_cast<const std::uint64_t*>(arguments + word));
+    head.size = link.read_word(*reinterpret_cast<const std::uint64_t*>(arguments + word));
   } else if (head.size != 0 && head.size <= max_arguments) {
     *reinterpret_cast<std::uint64_t*>(to) = words.second;
-    if (head.size > word) unit.link().read_block(arguments + word, to + word, head.size - word);
+    if (head.size > word) link.read_block(arguments + word, to + word, head.size - word);
   }
-  return true;
+  return head;
 }
 
 /// The device's side: answers the call at `position`. `result` is aligned to 8 bytes, and may be read in whole words.
@@ -197,18 +212,19 @@ HAM_DEVICE void send_reply(Link& link, call_queue& queue, std::uint64_t position
 /// Sends it. `elsewhere`: where its arguments are; 0: there.
 inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t function, std::uint64_t size,
                       std::uint64_t elsewhere) noexcept {
-  call_slot& slot = queue.call_at(position);
+  std::byte* const arguments = call_room(queue, position);
   if (elsewhere != 0) {
     const std::uint64_t words[] = {elsewhere, size};
-    for (std::size_t at = 0; at < sizeof words; ++at)
-      slot.arguments[at] = reinterpret_cast<const std::byte*>(words)[at];
+    for (std::size_t at = 0; at < sizeof words; ++at) arguments[at] = reinterpret_cast<const std::byte*>(words)[at];
     size = elsewhere_size;
   }
-  release(slot.what, stamp_of(position) | size << size_shift | (function & leave_function));
+  call_start& start = queue.start_at(position);
+  start.first_argument = *reinterpret_cast<const std::uint64_t*>(arguments);
+  release(start.what, stamp_of(position) | size << size_shift | (function & leave_function));
 }
 /// Whether a slot of a queue holds a call that the device has not answered.
 [[nodiscard]] inline bool is_unanswered(const call_queue& queue, std::uint64_t slot) noexcept {
-  const std::uint64_t what = acquire(queue.calls[slot].what);
+  const std::uint64_t what = acquire(queue.starts[slot].what);
   return what != 0 && (what ^ acquire(queue.replies[slot].what)) >> stamp_shift != 0;
 }
 /// Its reply, or nullptr if that has not arrived by `now_ns`. Valid until the slot is used again.
@@ -222,7 +238,7 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 /// Cancels it: the device answers call_status::stopped, unless it has read the number already, and executes the call as
 /// if nothing had been. The reply tells which.
 inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
-  __atomic_fetch_or(&queue.call_at(position).what, cancelled_call, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&queue.start_at(position).what, cancelled_call, __ATOMIC_RELAXED);
 }
 /// Which call of the chain of that stamp the device executes, or is about to.
 [[nodiscard]] inline std::uint64_t executed_step(const call_queue& queue, std::uint64_t stamp) noexcept {
@@ -237,14 +253,14 @@ inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
   const call_slot* of = nullptr;
   for (std::uint64_t slot = 0; slot < queue_slots; ++slot) {
     if (!is_unanswered(queue, slot)) continue;
-    const std::uint64_t what = acquire(queue.calls[slot].what);
+    const std::uint64_t what = acquire(queue.starts[slot].what);
     if (oldest == 0 || oldest - what < half_of_stamps) {
       oldest = what;
       of = &queue.calls[slot];
     }
   }
   if (of == nullptr) return leave_function;
-  const std::uint32_t function = static_cast<std::uint32_t>(oldest) & leave_function;
+  const std::uint32_t function = function_of(oldest);
   if (function != chain_function) return function;
   const auto* const words = reinterpret_cast<const std::uint64_t*>(of->arguments);
   std::uint64_t at = 0;

@@ -28,6 +28,7 @@ class emulated_device final : public device_driver {
   [[nodiscard]] device_description description() const override;
   [[nodiscard]] std::span<device::detail::call_queue> queues() noexcept override { return {queues_.get(), of_.blocks}; }
   [[nodiscard]] std::span<device::detail::outbox> messages() noexcept override { return {messages_.get(), of_.blocks}; }
+  [[nodiscard]] const emulated_link& link() const noexcept { return link_; }
   [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept override {
     return function.row.body != nullptr;
   }

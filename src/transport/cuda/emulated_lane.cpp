@@ -13,6 +13,22 @@ namespace ham::inline v1::transport::cuda {
 
 using device::scope;
 
+/// What is no call yet may be written at this moment: the second word is looked at behind the first one.
+void emulated_lane::poll(device::detail::call_queue& queue, device::detail::block_state& own) const noexcept {
+  bool any = false;
+  of_.link_.poll([&] {
+    for (std::uint64_t at = own.position; at != own.position + device::detail::queue_slots; ++at) {
+      const device::detail::call_start& from = queue.start_at(at);
+      device::detail::word_pair& to = own.seen[at % device::detail::queue_slots];
+      to.first = device::detail::acquire(from.what);
+      if (!device::detail::is_call_at(to.first, at)) continue;
+      to.second = from.first_argument;
+      any = true;
+    }
+  });
+  if (any) of_.link_.count_read();
+}
+
 void emulated_lane::idle() {
   if (of_.ended_.load(std::memory_order_acquire)) throw device_ended{};
   pause_.wait();
@@ -21,7 +37,7 @@ void emulated_lane::idle() {
 /// As often as that takes a tenth of the time: each time, if it takes none.
 bool emulated_lane::asks_for_stop() noexcept {
   const std::int64_t now = base::now_ns();
-  if (now - asked_ns_ < 10 * of_.link_.read_ns()) return false;
+  if (now - asked_ns_ < 10 * of_.link_.costs().read) return false;
   asked_ns_ = now;
   return true;
 }

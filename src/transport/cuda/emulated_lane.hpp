@@ -1,7 +1,7 @@
 // One thread of an emulated device, as the resident loop and the functions that it executes see it.
 #pragma once
 
-#include <cstring>
+#include <cstdint>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
@@ -29,15 +29,13 @@ class emulated_lane final : public device::detail::lane {
                                                             std::uint32_t number) noexcept {
     return with.table[number];
   }
-  [[nodiscard]] emulated_link& link() noexcept { return of_.link_; }
-  [[nodiscard]] device::detail::word_pair find_call(device::detail::call_queue& queue,
-                                                    std::uint64_t position) const noexcept {
-    const device::detail::call_slot& slot = queue.call_at(position);
-    device::detail::word_pair words{of_.link_.read_word(slot.what), 0};
-    if (device::detail::is_call_at(words.first, position))
-      std::memcpy(&words.second, slot.arguments, sizeof words.second);
-    return words;
-  }
+  [[nodiscard]] const emulated_link& link() const noexcept { return of_.link_; }
+  [[nodiscard]] bool polls() const noexcept { return leads_block(); }
+  void poll(device::detail::call_queue& queue, device::detail::block_state& own) const noexcept;
+  [[nodiscard]] static bool agree(bool found) noexcept { return found; }
+  [[nodiscard]] static std::int64_t now() noexcept { return base::now_ns(); }
+  /// As long as five reads: none, if they take no time.
+  [[nodiscard]] std::int64_t moment() const noexcept { return 5 * of_.link_.costs().read; }
   void idle();
   void worked() noexcept {
     pause_.reset();
