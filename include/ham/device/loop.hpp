@@ -147,8 +147,13 @@ template <class Unit>
   auto* const to = reinterpret_cast<std::uint64_t*>(own.step_arguments);
   std::uint64_t at = 1;
   for (; at <= what.argument_words(); ++at) to[at - 1] = words[at];
-  for (; at <= what.words(); ++at)
-    if (!copy_result(own, chain_copy::of(words[at]), what.size)) return call_status::wrong_size;
+  std::uint64_t given = what.has_arguments ? what.size : 0;  // so many bytes: what is behind is of an earlier call
+  for (; at <= what.words(); ++at) {
+    const chain_copy copy = chain_copy::of(words[at]);
+    if (copy.to > given || !copy_result(own, copy, what.size)) return call_status::wrong_size;
+    if (copy.to + copy.size > given) given = copy.to + copy.size;
+  }
+  if (given != what.size) return call_status::wrong_size;
   own.from = own.step_arguments;
   own.step_at += at * sizeof *words;
   return status;

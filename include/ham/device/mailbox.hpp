@@ -66,7 +66,8 @@ struct call_head {
 };
 
 /// A call of a chain, as the word says that begins it: as the first word of a call, but for the number of copies in
-/// place of the stamp. Behind it stand its arguments in whole words, unless copies give all of them; then the copies.
+/// place of the stamp. Behind it stand its arguments in whole words, unless copies give all of them; then the copies, in
+/// the order of what they give.
 struct chain_step {
   std::uint32_t function;
   bool has_arguments;

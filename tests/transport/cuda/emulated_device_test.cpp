@@ -439,6 +439,11 @@ TEST(emulated_device, executes_no_call_of_a_chain_that_is_none) {
           "a later result");
   refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 0, UINT32_MAX}.word()}), call_status::wrong_size, "long");
   refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 5, 8}.word()}), call_status::wrong_size, "not in it");
+  refuses(with({function, false, 12, 0}, {}), call_status::wrong_size, "no arguments");
+  refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 0, 8}.word()}), call_status::wrong_size, "too few");
+  refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 4, 8}.word()}), call_status::wrong_size, "not the first");
+  refuses(with({function, false, 12, 2}, {wire::chain_copy{0, 0, 4}.word(), wire::chain_copy{0, 8, 4}.word()}),
+          call_status::wrong_size, "a gap");
   refuses(with({wire::count_functions(), false, 0, 0}, {}), call_status::no_function, "no function");
   refuses(with({wire::chain_function, false, 0, 0}, {}), call_status::no_function, "a chain");
   refuses(with({wire::leave_function, false, 0, 0}, {}), call_status::no_function, "a leave");
