@@ -60,11 +60,11 @@ class one_thread {
   void poll(const call_queue& queue, block_state& own) {
     act();
     for (std::uint64_t i = 0; i < queue_slots; ++i)
-      own.seen[i] = {acquire(queue.starts[i].what), queue.starts[i].first_argument};
+      own.seen[i] = {acquire(queue.headers[i].what), queue.headers[i].first_argument};
   }
   [[nodiscard]] static bool agree(bool found) { return found; }
   [[nodiscard]] std::int64_t now() const { return now_; }
-  [[nodiscard]] static std::int64_t moment() { return 8; }
+  [[nodiscard]] static std::int64_t max_age() { return 8; }
   static void idle() {}
   void worked() { ++now_; }
   [[nodiscard]] bool asks_for_stop() { return from_.byte() % 2 != 0; }
@@ -137,7 +137,7 @@ class one_thread {
   }
 
   void write_garbage() {
-    call_start& start = queue_->start_at(sent_);
+    call_header& start = queue_->header_at(sent_);
     const std::uint64_t what = from_.number<std::uint64_t>();
     if (is_call_at(what, sent_)) return;
     start.first_argument = from_.number<std::uint64_t>();

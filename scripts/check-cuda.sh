@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles what concerns GPUs, links the module and the programs: check-cuda.sh [--fetch]
 # All .cu files are compiled for sm_80, sm_90 and sm_100, examples for sm_90. Warnings are errors. All cores compile. No device is needed: the
-# driver is tested with CUDA's runtime played (tests/transport/cuda/driver). The resident kernel must not need more registers than
+# driver is tested over a fake CUDA runtime (tests/transport/cuda/driver). The resident kernel must not need more registers than
 # blocks of 1024 threads have, and must not keep any in memory.
 # Without nvcc it does nothing; --fetch then takes NVIDIA's packages from PyPI.
 set -eu
@@ -103,17 +103,17 @@ for library in ${HAM_LIBRARY:-"$root"/build/release/lib}; do
   "$nvcc" -rdc=true $one $calls -L"$library" -lham -o "$out/gpu_calls"
 done
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-# The driver over a runtime that is played; make test does the same where CMake finds the toolkit.
+# The driver over a fake runtime; make test does the same where CMake finds the toolkit.
 if echo '#include <gtest/gtest.h>' | "$cxx" -E -x c++ - > /dev/null 2>&1; then
   for source in "$root"/tests/transport/cuda/driver/*.cpp; do
-    echo "$for_host -c $source -o $out/played_$(basename "$source" .cpp).o"
+    echo "$for_host -c $source -o $out/faked_$(basename "$source" .cpp).o"
   done > "$out/commands"
   xargs -P "$(nproc)" -I '{}' sh -c '{} || exit 255' < "$out/commands"
-  "$cxx" "$out"/played_*.o "$out"/module_*.o -lgtest -lgtest_main -lpthread -o "$out/driver_test"
+  "$cxx" "$out"/faked_*.o "$out"/module_*.o -lgtest -lgtest_main -lpthread -o "$out/driver_test"
   "$out/driver_test" > "$out/driver_test.said" 2>&1 || { cat "$out/driver_test.said" >&2; exit 1; }
-  played="the driver's tests"
+  tested="the driver's tests"
 else
-  played="the driver's tests not run (no GoogleTest)"
+  tested="the driver's tests not run (no GoogleTest)"
 fi
 
 # An application that is built as docs/gpu.md says; the library is not linked, for it may not have been built.
@@ -135,7 +135,7 @@ if command -v cmake > /dev/null; then
       -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_EXE_LINKER_FLAGS="-L$libraries" -Dham_DIR="$application/package" &&
       cmake --build "$application/build" -j "$(nproc)"
   } > "$application/said" 2>&1 || { cat "$application/said" >&2; exit 1; }
-  played="$played, the application of docs/gpu.md"
+  tested="$tested, the application of docs/gpu.md"
 fi
-echo "cuda: nvcc $version, $count objects, device code for sm_80, sm_90 and sm_100, the module, $played, ok"
+echo "cuda: nvcc $version, $count objects, device code for sm_80, sm_90 and sm_100, the module, $tested, ok"
 echo "cuda: the resident kernel needs registers: $registers; linked with examples/usage/device_function.cpp: $linked"

@@ -269,7 +269,9 @@ class answer {
 };
 
 /// From a device function: has `Function` executed by any node, once, and waits for nothing. Calls of one thread arrive
-/// in their order. Blocks only while the queue of messages is full. Plain parameters, at most 224 bytes together.
+/// in their order. Blocks only while the queue of messages is full, also in a function that is to stop. Plain
+/// parameters, at most 224 bytes together. `Function` sees what the device has written to its memory before; what was
+/// written to memory of the host by pointers of CUDA's own only behind __threadfence_system().
 template <auto Function, class... Args>
 HAM_DEVICE void ping(node_t node, const Args&... args) {
   using pointer = std::decay_t<decltype(Function)>;
@@ -285,7 +287,8 @@ HAM_DEVICE void ping(node_t node, const Args&... args) {
 }
 
 /// The same with an answer of at most 56 bytes, of which a block may await 64 at once. If it awaits them already, it
-/// waits for one of them; a function that is to stop sends nothing then, and get() is false.
+/// waits for one of them; a function that is to stop sends nothing then, and get() is false. Waits for room in the
+/// queue of messages, and orders memory, as ping() does.
 template <auto Function, class... Args>
 [[nodiscard]] HAM_DEVICE auto async(node_t node, const Args&... args) {
   using pointer = std::decay_t<decltype(Function)>;

@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "core/call_stops.hpp"
 #include "core/thread_state.hpp"
+#include "ham/device/device_code.hpp"
 #include "ham/device/offloading.hpp"
 #include "ham/device/place.hpp"
 #include "runtime/contexts.hpp"
@@ -18,10 +19,13 @@ namespace ham::inline v1::detail {
 /// The manifest tells it to other nodes; this is for calls of the node itself, and for what the manifest did not have
 /// yet. Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
 void device_calls::throw_no_version(const device_execution& call) const {
-  throw call_error(
-      call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
-      " (that has no version of it: no compiler for devices has seen the function); compile the source that "
-      "declares it with one, as nvcc");
+  const char* const why =
+      device::detail::device_code_was_left_out()
+          ? " (the device functions of this program were compiled with the headers of another version of HAM, and are "
+            "left out); compile them again"
+          : " (that has no version of it: no compiler for devices has seen the function); compile the source that "
+            "declares it with one, as nvcc";
+  throw call_error(call.name() + " cannot run on the device of node " + std::to_string(at_.self()) + why);
 }
 
 device_calls::poll_scope::poll_scope(const engine& at) {

@@ -254,6 +254,7 @@ bool device_calls::serve(std::unique_lock<std::mutex>& lock) {
 void device_calls::run() {
   const engine_scope scope(&at_);
   this_thread.only_receives = true;  // a function that it executed might wait for the device, whose replies it takes
+  note_serving_device();
   using backoff =
       base::backoff<base::backoff_schedule{.spins = 100, .yields = 400, .sleep_ns = 20'000, .max_sleep_ns = 100'000}>;
   backoff pause;

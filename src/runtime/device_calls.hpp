@@ -114,6 +114,7 @@ class device_calls {
   bool post_waiting(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_first(const device_execution& one) const noexcept;
   void pass_stops(std::unique_lock<std::mutex>& lock);
+  void give_up(std::unique_lock<std::mutex>& lock, std::size_t queue, std::uint64_t position);
   void take_out_stopped(std::unique_lock<std::mutex>& lock);
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
@@ -146,6 +147,7 @@ class device_calls {
   std::atomic<bool> has_waiting_{false};  // some in waiting_; to be seen without the lock
   std::atomic<bool> is_polled_{false};    // by a thread that receives, since the thread has asked last
   std::size_t in_queues_ = 0;             // requests, not leaves
+  std::size_t given_up_ = 0;              // of these; have been answered, and are taken out by the next residency
   std::uint32_t uploaded_ = 0;            // functions that the device knows
   bool was_busy_ = false;                 // there was a call or a reply since busy_ns_
   std::int64_t busy_ns_ = 0;              // when there was a call last
@@ -153,6 +155,7 @@ class device_calls {
   std::int64_t next_housekeeping_ns_ = 0;  // of the thread: when the rest is seen to that is not urgent
   bool is_settled_ = false;                // the kernel is resident, and is to stay
   bool leaving_ = false;
+  bool absent_ = true;     // the kernel, until the thread launches it
   unsigned absences_ = 0;  // that have begun: nothing is put into the queues
   bool away_ = false;      // there are some, and the kernel is absent
   bool stop_ = false;

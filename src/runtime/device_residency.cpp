@@ -4,15 +4,18 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/own_counters.hpp"
+#include "core/call_stops.hpp"
 #include "core/thread_state.hpp"
 #include "ham/cuda.hpp"
 #include "ham/error.hpp"
 #include "runtime/device_calls.hpp"
 #include "runtime/device_heap.hpp"
+#include "runtime/device_polling.hpp"
 
 namespace ham::inline v1::detail {
 namespace {
@@ -31,6 +34,13 @@ void device_calls::launch() {
   if (functions != uploaded_) driver_->upload(functions);
   uploaded_ = functions;
   leaving_ = false;
+  absent_ = false;
+  in_queues_ -= given_up_;
+  calls_on_devices.fetch_sub(static_cast<std::uint32_t>(std::exchange(given_up_, 0)), std::memory_order_relaxed);
+  for (const queue& one : queues_) {
+    for (const shared_request& call : one.calls)
+      if (call != nullptr) call->stopping_ns = 0;  // none of them has begun
+  }
   busy_ns_ = base::now_ns();
   driver_->launch();
   at_.counters.note_device(device_state::resident);
@@ -82,6 +92,7 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   switch (driver_->state()) {
     case residency::failed: end_process(lock, driver_->failure());
     case residency::absent:
+      absent_ = true;
       at_.counters.note_device(device_state::idle);
       use_absence(lock);
       if (absences_ != 0) {
@@ -103,7 +114,9 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   if (std::ranges::any_of(queues_, &queue::full)) return;
   const bool unknown = !waiting_.empty() && !waiting_.front()->is_among(uploaded_);
   const bool idle = !has_calls && (wants_absence() || base::now_ns() - busy_ns_ > limits_.linger_ns);
-  if (!unknown && !idle && !stop_ && absences_ == 0) return;
+  // What has begun may be waiting for later calls: they go on if the absence is given up.
+  const bool wanted = absences_ != 0 && in_queues_ == 0;
+  if (!unknown && !idle && !stop_ && !wanted) return;
   is_settled_ = false;
   ask_to_leave();
 }
@@ -135,6 +148,7 @@ namespace {
 
 /// Of the calling thread; not those within it.
 constinit thread_local const device_absence* absence_of_thread = nullptr;
+constinit thread_local bool serves_device = false;
 
 /// Calls `use` with the device of that node, which stays meanwhile. False: it has ended.
 template <class Use>
@@ -145,22 +159,44 @@ bool with_device_of(const engine* node, Use use) {
   return here != nullptr;
 }
 
-engine* node_that_needs_absence() noexcept {
+engine* node_that_needs_absence() {
   engine* const at = current_or_null();
-  return absence_of_thread == nullptr && device_calls::is_of(at) ? at : nullptr;
+  if (absence_of_thread != nullptr || !device_calls::is_of(at)) return nullptr;
+  if (serves_device) {
+    throw call_error(
+        "ham::cuda::while_absent() is called on a thread that serves the device (in a continuation), which the "
+        "resident "
+        "kernel may need to leave; call it in a function of the node");
+  }
+  return at;
+}
+
+[[noreturn]] void throw_stopped(const call_stop& of) {
+  const std::string what = "ham::cuda::while_absent() was given up before the resident kernel had left (";
+  if (of.deadline_ns() <= base::now_ns())
+    throw deadline_exceeded(what + "the deadline of the call passed)", call_outcome::not_run);
+  throw operation_cancelled(what + "the call was stopped)", call_outcome::not_run);
 }
 
 }  // namespace
 
-/// What the device's functions still wait for may have to be received, which this thread may be the one for.
+void note_serving_device() noexcept { serves_device = true; }
+
+/// What the device's functions still wait for may have to be received, which this thread may be the one for. A stop of
+/// the call ends the wait.
 device_absence::device_absence() : node_(node_that_needs_absence()) {
   constexpr base::backoff_schedule schedule{.spins = 20, .yields = 100, .sleep_ns = 20'000, .max_sleep_ns = 500'000};
   if (node_ == nullptr) return;
   node_->standby.start();
+  call_stop* const stop = this_thread.innermost_stop();
   bool away = false;
   bool there = with_device_of(node_, [](device_calls& at) { at.begin_absence(); });
-  for (base::backoff<schedule> pause; there && !away; pause.wait())
+  for (base::backoff<schedule> pause; there && !away; pause.wait()) {
     there = with_device_of(node_, [&away](device_calls& at) { away = at.is_away(); });
+    if (!there || away || stop == nullptr || !stop->requested()) continue;
+    with_device_of(node_, [](device_calls& at) { at.end_absence(); });
+    throw_stopped(*stop);
+  }
   if (!there) throw call_error("the device of this node has ended with its job");
   absence_of_thread = this;
 }

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <optional>
 
+#include "ham/cuda.hpp"
 #include "ham/offload/context.hpp"
 #include "ham/offload/counters.hpp"
 #include "ham/offload/graph.hpp"
@@ -43,6 +44,15 @@ void note_thread(std::uint32_t thread, double) noexcept {
   what_has_come().threads.insert(thread);
 }
 int refuses(int value) { throw std::runtime_error("no " + std::to_string(value)); }
+/// On a GPU with what waits for the resident kernel.
+bool has_the_device_alone([[maybe_unused]] bool is_gpu) {
+  return ham::cuda::while_absent([&] {
+#ifdef GPU_TEST_KERNELS
+    if (is_gpu) launched_kernels::allocate(std::size_t{1} << 20);
+#endif
+    return true;
+  });
+}
 
 }  // namespace device_functions
 
@@ -170,6 +180,13 @@ TEST_F(on_a_gpu, ordinary_functions_launch_kernels_of_their_own) {
 #else
   GTEST_SKIP() << "nvcc has compiled no kernels for this program";
 #endif
+}
+
+TEST_F(on_a_gpu, what_waits_for_the_kernel_is_done_while_it_is_absent) {
+  const offload::context context(gpu);
+  offload::sync(gpu, fn<&nothing>);
+  EXPECT_TRUE(offload::sync(context, fn<&has_the_device_alone>, !nodes_here().starts_with("cuda-emulated")));
+  offload::sync(gpu, fn<&nothing>);  // and it comes again
 }
 
 TEST_F(on_a_gpu, functions_ask_the_host_and_tell_it) {

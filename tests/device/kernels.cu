@@ -28,4 +28,10 @@ std::uint64_t scale(ham::offload::buffer_ptr<float> x, std::size_t n, float fact
   return reinterpret_cast<std::uintptr_t>(stream);
 }
 
+void allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes));
+  check(cudaFree(memory));
+}
+
 }  // namespace launched_kernels

@@ -13,4 +13,7 @@ namespace launched_kernels {
 /// with CUDA's words.
 std::uint64_t scale(ham::offload::buffer_ptr<float> x, std::size_t n, float factor);
 
+/// Allocates and frees memory of the GPU. The same.
+void allocate(std::size_t bytes);
+
 }  // namespace launched_kernels

@@ -53,7 +53,7 @@ class device_with_streams final : public transport::device_driver {
  public:
   [[nodiscard]] const char* type() const noexcept override { return "streams"; }
   [[nodiscard]] std::span<device::detail::call_queue> queues() noexcept override { return {queue_.get(), 1}; }
-  [[nodiscard]] device::detail::outbox& messages() noexcept override { return *messages_; }
+  [[nodiscard]] std::span<device::detail::outbox> messages() noexcept override { return {messages_.get(), 1}; }
   [[nodiscard]] bool has(const device::detail::function_entry&) const noexcept override { return false; }
   void upload(std::uint32_t) override {}
   void launch() override {}

@@ -68,6 +68,7 @@ TEST(device_functions, of_a_kernel_with_another_layout_of_queues_are_left_out) {
   static const device_code older{};
   EXPECT_TRUE(enlist_device_code(older, queue_layout - 1));
   EXPECT_EQ(device_code_of_process(), nullptr);
+  EXPECT_TRUE(device_code_was_left_out());
 }
 
 TEST(device_functions, are_known_while_a_device_executes_them) {

@@ -37,7 +37,7 @@ void note_call(const std::byte* /*arguments*/, std::size_t size, node_t /*node*/
 const wire::host_function noting(&note_call);
 
 void ask(wire::outbox& of, std::uint64_t ticket, std::uint32_t slot) {
-  const transport::cuda::emulated_link link(0, 0);
+  const transport::cuda::emulated_link link({});
   wire::send_message(link, of, ticket, {noting.number(), 0, slot, 0}, nullptr);
 }
 
@@ -68,7 +68,7 @@ class device_message_runner_job : public testing::Test {
     wire::print_writer line;
     line.put(text);
     const std::byte* const bytes = line.finish();
-    const transport::cuda::emulated_link link(0, 0);
+    const transport::cuda::emulated_link link({});
     wire::send_message(link, *queue, sent++, {wire::print_function, 0, wire::no_answer, line.size()}, bytes);
   }
   [[nodiscard]] bool is_full() const { return sent - wire::acquire(queue->consumed) == wire::outbox_slots; }

@@ -129,7 +129,7 @@ class graph_chain : public testing::Test {
   /// Calls that were put into the first queue of the device, and replies that it has given.
   [[nodiscard]] std::uint64_t sent() const {
     std::uint64_t last = 0;
-    for (wire::call_start& one : owner.device->queues()[0].starts)
+    for (wire::call_header& one : owner.device->queues()[0].headers)
       last = std::max(last, wire::acquire(one.what) >> wire::stamp_shift);
     return last;
   }

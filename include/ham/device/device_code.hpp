@@ -25,5 +25,7 @@ struct device_code {
 /// Sets it; `code` has static storage. Always true. `layout` is queue_layout (mailbox.hpp) of the kernel: code of
 /// another one than the library's is left out.
 bool enlist_device_code(const device_code& code, std::uint32_t layout) noexcept;
+/// Whether that has happened.
+[[nodiscard]] bool device_code_was_left_out() noexcept;
 
 }  // namespace ham::device::detail

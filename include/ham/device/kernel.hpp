@@ -89,9 +89,9 @@ class hardware_thread {
 
   __device__ hardware_link& link() noexcept { return link_; }
   __device__ bool polls() const noexcept { return in_first_warp(); }
-  /// One instruction of the first warp: one way over the link and back.
+  /// One instruction of the first warp, which is meant to be one way over the link and back.
   __device__ void poll(call_queue& queue, block_state& own) const noexcept {
-    if (threadIdx.x < queue_slots) own.seen[threadIdx.x] = acquire_pair(&queue.starts[threadIdx.x].what);
+    if (threadIdx.x < queue_slots) own.seen[threadIdx.x] = acquire_pair(&queue.headers[threadIdx.x].what);
     __syncwarp();
   }
   __device__ bool agree(bool found) const noexcept {
@@ -99,7 +99,7 @@ class hardware_thread {
     return __shfl_sync(0xffffffff, found ? 1 : 0, 0) != 0;
   }
   __device__ long long now() const noexcept { return clock64(); }
-  __device__ long long moment() const noexcept { return 10'000; }  // cycles of a processor of the GPU, some us
+  __device__ long long max_age() const noexcept { return 10'000; }  // cycles of a processor of the GPU, some us
   __device__ void idle() noexcept {
     __nanosleep(pause_ns_);
     if (++idle_ >= quick_polls && pause_ns_ < max_pause_ns) pause_ns_ *= 2;

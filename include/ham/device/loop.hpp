@@ -10,13 +10,13 @@
 //   enter(parameters)         the state of its block, which the leading thread has from its last residency
 //   leave(parameters, state)  of the leading thread: keeps it for the next one
 //   row(parameters, number)   of the table
-//   link()                    the way to memory of the host (mailbox.hpp); of the leading thread
+//   link()                    the way to memory of the host (mailbox.hpp), for the leading thread; functions that send
+//                             messages have another one
 //   polls()                   whether it is one of the threads of its block that read what is in the queue, of which
-//   the
-//                             leading one is the first
-//   poll(queue, state)        reads how all calls in the queue begin, with one access; of those threads together
+//                             the leading one is the first
+//   poll(queue, state)        reads the headers of all calls in the queue, with one access; of those threads together
 //   agree(found)              what the leading thread says, to all of them
-//   now(), moment()           the time, in units of its own; how long what it has read is taken for true
+//   now(), max_age()          the time, in units of its own; how long what it has read is taken for true
 //   idle(), worked()          nothing was there; something was
 //   asks_for_stop()           whether it is time to look if the host wants a chain to stop, which takes an access over
 //                             the link; of the leading thread
@@ -32,15 +32,15 @@
 
 namespace ham::inline v1::device::detail {
 
-/// What one block knows. In memory of the device and zero at first; `position` and `sent` stay from one residency to
-/// the next.
+/// What one block knows. In memory of the device, which is zero at first, or in memory that a block shares, which is
+/// not; `position` and `sent` stay from one residency to the next.
 struct alignas(line_bytes) block_state {
   enum class command : std::uint32_t { run, leave };
 
   alignas(max_alignment) std::byte arguments[max_arguments];
   alignas(max_alignment) std::byte step_arguments[max_arguments];  ///< of a call of a chain; `arguments` has all calls
   alignas(max_alignment) std::byte result[max_result];
-  word_pair seen[queue_slots];  ///< how calls of its queue begin, as the block has read it
+  word_pair seen[queue_slots];  ///< headers of calls in its queue, as the block has read them
   std::int64_t seen_at;         ///< when that was
   bool is_new;                  ///< no call was taken since then
   std::uint64_t position;       ///< of the next call of its queue
@@ -196,12 +196,12 @@ HAM_DEVICE void end_call(const loop_parameters& with, Unit& unit, block_state& o
   own.result_at = aligned(own.result_at + size, max_alignment);
 }
 
-/// The leading thread: whether it knows how the next call begins. Calls that are behind others are not taken long after
-/// they were read: the host may have cancelled them.
+/// The leading thread: whether it knows the header of the next call. Calls that are behind others are not taken long
+/// after they were read: the host may have cancelled them.
 template <class Unit>
 [[nodiscard]] HAM_DEVICE bool sees_call(const Unit& unit, const block_state& own) noexcept {
   return is_call_at(own.seen[own.position % queue_slots].first, own.position) &&
-         (own.is_new || unit.now() - own.seen_at < unit.moment());
+         (own.is_new || unit.now() - own.seen_at < unit.max_age());
 }
 
 /// The leading thread: executes calls that it sees, as long as they are for one thread: the others of the block need

@@ -23,9 +23,10 @@ enum class call_status : std::uint32_t {
 
 namespace detail {
 
-/// Changes when anything of this changes: the kernel, which the application brings along, and the library may have been
-/// built at different times.
-inline constexpr std::uint32_t queue_layout = 2;
+/// Changes when anything changes that the kernel and the library share: this, outbox.hpp, loop_parameters, block_state
+/// (loop.hpp) or table_row (function.hpp). The kernel, which the application brings along, and the library may have
+/// been built at different times. driver_interface (driver_module.hpp) changes with it.
+inline constexpr std::uint32_t queue_layout = 3;
 
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t slot_bytes = 1024;
@@ -48,8 +49,9 @@ inline constexpr std::uint64_t cancelled_call = std::uint64_t{1} << function_bit
 /// As a size: address and size of the arguments stand in their place.
 inline constexpr std::uint64_t elsewhere_size = 0xfff;
 
-/// How a call begins: its first word, and the first 8 bytes of its arguments. Written by the host, the first word last.
-struct alignas(2 * sizeof(std::uint64_t)) call_start {
+/// The header of a call: its first word, and the first 8 bytes of its arguments. Written by the host, the first word
+/// last.
+struct alignas(2 * sizeof(std::uint64_t)) call_header {
   std::uint64_t what;
   std::uint64_t first_argument;
 };
@@ -66,8 +68,8 @@ struct call_head {
 };
 
 /// A call of a chain, as the word says that begins it: as the first word of a call, but for the number of copies in
-/// place of the stamp. Behind it stand its arguments in whole words, unless copies give all of them; then the copies, in
-/// the order of what they give.
+/// place of the stamp. Behind it stand its arguments in whole words, unless copies give all of them; then the copies,
+/// in the order of what they give.
 struct chain_step {
   std::uint32_t function;
   bool has_arguments;
@@ -134,7 +136,7 @@ static_assert(max_arguments <= sizeof(call_slot::arguments) && max_arguments < e
 
 /// The queue of one block. Zero at first.
 struct alignas(line_bytes) call_queue {
-  call_start starts[queue_slots];  ///< side by side: the device reads all of them with one access
+  call_header headers[queue_slots];  ///< side by side: the device reads all of them with one access
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
@@ -142,8 +144,8 @@ struct alignas(line_bytes) call_queue {
   std::uint64_t trapped;             ///< written by the device: the stamp of a call that has called trap()
   char trap_reason[128];             ///< before that
 
-  [[nodiscard]] HAM_DEVICE call_start& start_at(std::uint64_t position) noexcept {
-    return starts[position % queue_slots];
+  [[nodiscard]] HAM_DEVICE call_header& header_at(std::uint64_t position) noexcept {
+    return headers[position % queue_slots];
   }
   [[nodiscard]] HAM_DEVICE call_slot& call_at(std::uint64_t position) noexcept { return calls[position % queue_slots]; }
   [[nodiscard]] HAM_DEVICE reply_slot& reply_at(std::uint64_t position) noexcept {
@@ -160,14 +162,14 @@ struct alignas(line_bytes) call_queue {
 ///   note_word(to, value)        in no order with anything else
 ///   write_pair(to, words)       two words side by side at once, ordered behind writes to memory of the device
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
-/// All of it is of the calling thread, which is the one that leads its block.
+/// All of it is of the calling thread: the one that leads its block, or any that sends a message (outbox.hpp).
 
 /// What of a call's first word says which function it calls.
 [[nodiscard]] HAM_DEVICE constexpr std::uint32_t function_of(std::uint64_t what) noexcept {
   return static_cast<std::uint32_t>(what) & leave_function;
 }
 
-/// The device's side: what is in the call at `position`, of which the device has the start. `to` gets its arguments,
+/// The device's side: what is in the call at `position`, of which the device has the header. `to` gets its arguments,
 /// unless they are elsewhere, or more than a slot has.
 template <class Link>
 [[nodiscard]] HAM_DEVICE call_head take_call(Link&& link, call_queue& queue, std::uint64_t position,
@@ -219,13 +221,13 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
     for (std::size_t at = 0; at < sizeof words; ++at) arguments[at] = reinterpret_cast<const std::byte*>(words)[at];
     size = elsewhere_size;
   }
-  call_start& start = queue.start_at(position);
-  start.first_argument = *reinterpret_cast<const std::uint64_t*>(arguments);
-  release(start.what, stamp_of(position) | size << size_shift | (function & leave_function));
+  call_header& header = queue.header_at(position);
+  header.first_argument = *reinterpret_cast<const std::uint64_t*>(arguments);
+  release(header.what, stamp_of(position) | size << size_shift | (function & leave_function));
 }
 /// Whether a slot of a queue holds a call that the device has not answered.
 [[nodiscard]] inline bool is_unanswered(const call_queue& queue, std::uint64_t slot) noexcept {
-  const std::uint64_t what = acquire(queue.starts[slot].what);
+  const std::uint64_t what = acquire(queue.headers[slot].what);
   return what != 0 && (what ^ acquire(queue.replies[slot].what)) >> stamp_shift != 0;
 }
 /// Its reply, or nullptr if that has not arrived by `now_ns`. Valid until the slot is used again.
@@ -239,7 +241,7 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 /// Cancels it: the device answers call_status::stopped, unless it has read the number already, and executes the call as
 /// if nothing had been. The reply tells which.
 inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
-  __atomic_fetch_or(&queue.start_at(position).what, cancelled_call, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&queue.header_at(position).what, cancelled_call, __ATOMIC_RELAXED);
 }
 /// Which call of the chain of that stamp the device executes, or is about to.
 [[nodiscard]] inline std::uint64_t executed_step(const call_queue& queue, std::uint64_t stamp) noexcept {
@@ -254,7 +256,7 @@ inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
   const call_slot* of = nullptr;
   for (std::uint64_t slot = 0; slot < queue_slots; ++slot) {
     if (!is_unanswered(queue, slot)) continue;
-    const std::uint64_t what = acquire(queue.starts[slot].what);
+    const std::uint64_t what = acquire(queue.headers[slot].what);
     if (oldest == 0 || oldest - what < half_of_stamps) {
       oldest = what;
       of = &queue.calls[slot];

@@ -57,7 +57,7 @@ struct word_pair {
 #endif
 
 /// Both of them: if the first one was stored with release() after the second one, that is as old as the first one or
-/// newer. acquire_pair() is ordered as acquire() is; behind read_pair() that takes order_reads().
+/// newer. Ordered as acquire() is.
 [[nodiscard]] HAM_DEVICE inline word_pair acquire_pair(const std::uint64_t* words) noexcept {
 #if HAM_DEVICE_READS_PAIRS
   word_pair both;
@@ -71,18 +71,6 @@ struct word_pair {
   return {first, acquire(words[1])};
 #endif
 }
-[[nodiscard]] HAM_DEVICE inline word_pair read_pair(const std::uint64_t* words) noexcept {
-#if HAM_DEVICE_READS_PAIRS
-  word_pair both;
-  asm volatile("{.reg .b128 pair; ld.relaxed.sys.b128 pair, [%2]; mov.b128 {%0, %1}, pair;}"
-               : "=l"(both.first), "=l"(both.second)
-               : "l"(words)
-               : "memory");
-  return both;
-#else
-  return acquire_pair(words);
-#endif
-}
 /// Stores two such words, so that who reads the first one with acquire() sees the second one, and what was written to
 /// memory of the device before.
 HAM_DEVICE inline void write_pair(std::uint64_t* words, const word_pair& both) noexcept {
@@ -94,11 +82,6 @@ HAM_DEVICE inline void write_pair(std::uint64_t* words, const word_pair& both) n
 #else
   words[1] = both.second;
   release(words[0], both.first);
-#endif
-}
-HAM_DEVICE inline void order_reads() noexcept {
-#if HAM_DEVICE_READS_PAIRS
-  asm volatile("fence.acq_rel.sys;" ::: "memory");
 #endif
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ham/device/device_code.hpp"
+#include "ham/device/mailbox.hpp"
 #include "ham/device/offloading.hpp"
 #include "transport/device.hpp"
 #include "transport/factory.hpp"
@@ -39,8 +40,8 @@ class driver_module {
   [[nodiscard]] virtual std::unique_ptr<device_memory> open_memory(std::uint64_t bytes, std::uint32_t nodes_on_gpu) = 0;
 };
 
-/// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t driver_interface = 6;
+/// Changes when anything changes that a module and the library share, or with the queues, to which both have pointers.
+inline constexpr std::uint32_t driver_interface = 7U << 16U | device::detail::queue_layout;
 
 /// The function that the module exports under the name "ham_gpu_module". nullptr: another interface than asked for.
 using driver_module_entry = driver_module* (*)(std::uint32_t interface_version);

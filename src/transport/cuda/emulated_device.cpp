@@ -14,7 +14,7 @@ emulated_device::block::block(std::uint32_t threads, std::uint32_t warps, std::u
 
 emulated_device::emulated_device(const geometry& of)
     : of_(of),
-      link_({of.read_ns, of.write_ns, of.fence_ns, of.atomic_ns}),
+      link_({of.read_ns, of.write_ns, of.fence_ns}),
       queues_(std::make_unique<device::detail::call_queue[]>(of.blocks)),
       states_(std::make_unique<device::detail::block_state[]>(of.blocks)),
       messages_(std::make_unique<device::detail::outbox[]>(of.blocks)) {}

@@ -18,7 +18,7 @@ void emulated_lane::poll(device::detail::call_queue& queue, device::detail::bloc
   bool any = false;
   of_.link_.poll([&] {
     for (std::uint64_t at = own.position; at != own.position + device::detail::queue_slots; ++at) {
-      const device::detail::call_start& from = queue.start_at(at);
+      const device::detail::call_header& from = queue.header_at(at);
       device::detail::word_pair& to = own.seen[at % device::detail::queue_slots];
       to.first = device::detail::acquire(from.what);
       if (!device::detail::is_call_at(to.first, at)) continue;

@@ -35,7 +35,7 @@ class emulated_lane final : public device::detail::lane {
   [[nodiscard]] static bool agree(bool found) noexcept { return found; }
   [[nodiscard]] static std::int64_t now() noexcept { return base::now_ns(); }
   /// As long as five reads: none, if they take no time.
-  [[nodiscard]] std::int64_t moment() const noexcept { return 5 * of_.link_.costs().read; }
+  [[nodiscard]] std::int64_t max_age() const noexcept { return 5 * of_.link_.costs().read; }
   void idle();
   void worked() noexcept {
     pause_.reset();

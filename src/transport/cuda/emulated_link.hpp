@@ -13,18 +13,16 @@ namespace ham::inline v1::transport::cuda {
 
 /// How long what a device does takes, in ns.
 struct link_costs {
-  std::int64_t read = 0;    ///< over the link, there and back
-  std::int64_t write = 0;   ///< until it has arrived
-  std::int64_t fence = 0;   ///< among the device's own threads; one for memory of the host takes twice as long
-  std::int64_t atomic = 0;  ///< in the device's memory, with a result
+  std::int64_t read = 0;   ///< over the link, there and back
+  std::int64_t write = 0;  ///< until it has arrived
+  std::int64_t fence = 0;  ///< among the device's own threads; one for memory of the host takes twice as long
 };
 
-/// What a device has done, but for polls that have found no call.
+/// What a device has done, but for polls that have found no call. Those for an answer are counted, whatever they find.
 struct link_counts {
   std::uint64_t reads;   ///< for which it has waited: one for each access, however long that is
   std::uint64_t writes;  ///< for which it has not
   std::uint64_t fences;
-  std::uint64_t atomics;  ///< with a result
 };
 
 /// Reads look at the memory half-way. Writes are posted: the device goes on at once, and what it has written says when
@@ -80,11 +78,6 @@ class emulated_link {
     wait_until(begin + costs_.read);
   }
   void count_read() const noexcept { count(reads_); }
-  /// Whoever changes a word of the device's memory and waits for what it was before.
-  void pass_atomic() const noexcept {
-    count(atomics_);
-    pass(costs_.atomic);
-  }
 
   [[nodiscard]] const link_costs& costs() const noexcept { return costs_; }
   [[nodiscard]] std::int64_t arrival_ns() const noexcept {
@@ -92,7 +85,7 @@ class emulated_link {
   }
   [[nodiscard]] link_counts counts() const noexcept {
     const auto value = [](const std::atomic<std::uint64_t>& of) { return of.load(std::memory_order_relaxed); };
-    return {value(reads_), value(writes_), value(fences_), value(atomics_)};
+    return {value(reads_), value(writes_), value(fences_)};
   }
 
  private:
@@ -110,7 +103,7 @@ class emulated_link {
   }
 
   const link_costs costs_;
-  mutable std::atomic<std::uint64_t> reads_{0}, writes_{0}, fences_{0}, atomics_{0};
+  mutable std::atomic<std::uint64_t> reads_{0}, writes_{0}, fences_{0};
 };
 
 }  // namespace ham::transport::cuda

@@ -34,7 +34,6 @@ struct geometry {
   std::uint64_t arena_bytes = std::uint64_t{1} << 30;  ///< of the device's memory; of a real GPU 0: arena_share()
   std::int64_t bandwidth_mb_s = 0;  ///< of copies over the link, in 10^6 bytes per second; 0: no limit
   std::int64_t fence_ns = 0;        ///< a fence of the device; one for memory of the host takes twice as long
-  std::int64_t atomic_ns = 0;       ///< a change of a word of the device's memory whose old value is awaited
 
   [[nodiscard]] bool sane() const noexcept;
 };

@@ -466,16 +466,16 @@ link_counts work_for_waiting_calls(device_here& gpu, std::uint32_t calls) {
     EXPECT_EQ(result, i + 1);
   }
   const link_counts after = gpu.driver.link().counts();
-  return {after.reads - before.reads, after.writes - before.writes, after.fences - before.fences, 0};
+  return {after.reads - before.reads, after.writes - before.writes, after.fences - before.fences};
 }
 
-TEST(emulated_device, reads_with_one_access_how_all_calls_of_its_queue_begin) {
+TEST(emulated_device, reads_the_headers_of_all_calls_of_its_queue_with_one_access) {
   device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 2'000'000});
   EXPECT_TRUE(test::in_some_attempt([&] { return work_for_waiting_calls(gpu, wire::queue_slots).reads == 1; }))
       << "unless that was long ago";
 }
 
-TEST(emulated_device, takes_no_call_long_after_it_has_read_how_it_begins) {
+TEST(emulated_device, takes_no_call_long_after_it_has_read_its_header) {
   constexpr std::int64_t read_ns = 20'000;
   device_here gpu({.blocks = 1, .warps = 2, .lanes = 2, .read_ns = read_ns});
   std::vector<std::uint32_t> marks(4);
@@ -509,7 +509,7 @@ TEST(emulated_device, takes_no_slot_without_its_stamp) {
     wire::call_queue& queue = gpu.driver.queues()[0];
     const auto position = static_cast<std::uint64_t>(round);
     for (std::byte& one : queue.call_at(position).arguments) one = static_cast<std::byte>(random());
-    for (wire::call_start& one : queue.starts) {
+    for (wire::call_header& one : queue.headers) {
       one.first_argument = random();
       wire::release(one.what, random() | std::uint64_t{1} << 63);
     }

@@ -50,7 +50,7 @@ TEST(emulated_lane, stops_with_its_own_call_only) {
 
 /// Counts what crosses it.
 struct counted_link {
-  emulated_link of{0, 0};
+  emulated_link of{link_costs{}};
   int stores = 0;
   int fences = 0;
   int reads = 0;
@@ -128,6 +128,20 @@ TEST(device_outbox, takes_one_store_and_one_fence_for_a_question_and_clears_noth
   EXPECT_EQ(all.link.fences, questions);
   EXPECT_LE(all.link.reads, questions + questions / static_cast<int>(wire::outbox_slots))
       << "the answers, and once for each round of the queue how much of it is taken";
+}
+
+TEST(device_outbox, goes_on_where_the_stamps_of_messages_begin_anew) {
+  message_queue all;
+  constexpr std::uint64_t stamps = std::uint64_t{1} << (64 - wire::message_stamp_shift);
+  for (std::uint64_t ticket = 0; ticket < (stamps + 2) * wire::outbox_slots; ++ticket) {
+    ASSERT_FALSE(wire::has_message(*all.box, ticket, 0)) << ticket;
+    ASSERT_EQ(all.send(question(wire::no_answer), reinterpret_cast<const std::byte*>(&ticket)), ticket);
+    std::uint64_t sent = 0;
+    ASSERT_TRUE(wire::has_message(*all.box, ticket, 0)) << ticket;
+    static_cast<void>(wire::copy_message(*all.box, ticket, reinterpret_cast<std::byte*>(&sent)));
+    ASSERT_EQ(sent, ticket);
+    wire::publish_consumed(*all.box, ticket + 1);
+  }
 }
 
 TEST(device_outbox, takes_one_fence_for_a_long_message) {

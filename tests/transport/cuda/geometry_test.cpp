@@ -20,15 +20,13 @@ std::string refusal(std::string_view text) {
 
 TEST(cuda_geometry, keeps_the_defaults_of_what_is_not_named) {
   EXPECT_EQ(parse_geometry("").blocks, geometry{}.blocks);
-  const geometry read =
-      parse_geometry("blocks=3/lanes=4/read=1200/write=600/fence=290/atomic=400/linger=50/watchdog=7");
+  const geometry read = parse_geometry("blocks=3/lanes=4/read=1200/write=600/fence=290/linger=50/watchdog=7");
   EXPECT_EQ(read.blocks, 3U);
   EXPECT_EQ(read.warps, geometry{}.warps);
   EXPECT_EQ(read.lanes, 4U);
   EXPECT_EQ(read.read_ns, 1200);
   EXPECT_EQ(read.write_ns, 600);
   EXPECT_EQ(read.fence_ns, 290);
-  EXPECT_EQ(read.atomic_ns, 400);
   EXPECT_EQ(read.linger_ns, 50'000);
   EXPECT_EQ(read.watchdog_ns, 7'000'000);
 }

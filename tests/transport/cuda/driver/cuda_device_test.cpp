@@ -1,4 +1,4 @@
-// The driver of NVIDIA's GPUs over CUDA's runtime, which is played: the resident kernel, its tables, faults, streams.
+// The driver of NVIDIA's GPUs over a fake CUDA runtime: the resident kernel, its tables, faults, streams.
 #include "transport/cuda/driver/cuda_device.hpp"
 
 #include <gtest/gtest.h>
@@ -170,7 +170,7 @@ TEST_F(cuda_device_on_fake, is_refused_if_anything_is_not_to_be_had) {
     }
     EXPECT_FALSE(leaves_an_error()) << number;
   }
-  EXPECT_GT(number, 25U) << "18 streams, three kinds of shared memory, three of the device's";
+  EXPECT_GT(number, 25U) << "18 streams, three kinds of shared memory, two of the device's that are cleared";
 }
 
 TEST_F(cuda_device_on_fake, launches_the_kernel_with_its_queues) {
@@ -182,9 +182,9 @@ TEST_F(cuda_device_on_fake, launches_the_kernel_with_its_queues) {
   EXPECT_EQ(seen.blocks, 3U);
   EXPECT_EQ(seen.threads, 64U);
   EXPECT_EQ(seen.with.queues, device->queues().data());
-  EXPECT_EQ(seen.with.messages, &device->messages());
+  EXPECT_EQ(seen.with.messages, device->messages().data());
   EXPECT_EQ(seen.with.functions, 2U);
-  EXPECT_EQ(seen.with.queues[2].calls[0].what, 0U) << "zero at first";
+  EXPECT_EQ(seen.with.queues[2].headers[0].what, 0U) << "zero at first";
   EXPECT_EQ(seen.with.blocks[2].position, 0U);
   gpu.end_kernel(seen.stream);
   EXPECT_EQ(device->state(), residency::absent);
@@ -261,7 +261,7 @@ TEST_F(cuda_device_on_fake, says_who_has_called_trap) {
   send(*device, 2, 1, 1);
   wire::call_queue& queue = device->queues()[2];
   std::strcpy(queue.trap_reason, "out of paper");
-  queue.trapped = queue.calls[1].what;
+  queue.trapped = queue.headers[1].what;
   expect_failure(*device, "trap() was called: out of paper", {1});
   std::memset(queue.trap_reason, 'x', sizeof queue.trap_reason);  // no end of it
   EXPECT_EQ(device->failure().what, "trap() was called: " + std::string(sizeof queue.trap_reason, 'x'));

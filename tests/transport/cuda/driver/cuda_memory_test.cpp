@@ -1,4 +1,4 @@
-// Memory of a GPU over CUDA's runtime, which is played: what there is of it, copies, faults, arenas of other processes.
+// Memory of a GPU over a fake CUDA runtime: what there is of it, copies, faults, arenas of other processes.
 #include "transport/cuda/driver/cuda_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is found of GPUs, with CUDA's runtime played.
+// What is found of GPUs, over a fake CUDA runtime.
 #include "transport/cuda/driver/gpu_probe.hpp"
 
 #include <gtest/gtest.h>

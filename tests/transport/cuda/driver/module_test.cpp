@@ -1,4 +1,4 @@
-// What the module offers, with CUDA's runtime played.
+// What the module offers, over a fake CUDA runtime.
 #include <gtest/gtest.h>
 
 #include "fake_runtime.hpp"
