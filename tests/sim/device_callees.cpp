@@ -2,8 +2,11 @@
 #include "sim/device_callees.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/clock.hpp"
+#include "ham/cuda.hpp"
+#include "runtime/device_calls.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 #include "transport/cuda/emulated_device.hpp"
@@ -173,6 +176,23 @@ std::int64_t device_report(call_number call, node_t to, call_number first, std::
 std::int64_t work_on_device(call_number call, node_t to, call_number inner, std::int64_t value) {
   the_oracle->begin(call, offload::this_node());
   return offload::sync(to, fn<&device_work_of_block>, inner, value, std::int64_t{0});
+}
+
+std::int64_t work_alone(call_number call, std::int64_t value, std::int64_t takes_ns) {
+  the_oracle->begin(call, offload::this_node());
+  const auto expect_absent = [] {
+    const std::lock_guard guard(detail::device_calls::end_mutex());  // the device may end meanwhile, with its process
+    if (detail::device_calls::of_this_process() == nullptr) return;
+    if (world::device_here()->state() == transport::residency::resident)
+      running->fail("the resident kernel is there while a function has the device to itself");
+  };
+  cuda::while_absent([&] {
+    expect_absent();
+    spend(takes_ns);
+    expect_absent();
+  });
+  the_oracle->end(call);
+  return result_of(call, value);
 }
 
 std::string left_over_of_device() {

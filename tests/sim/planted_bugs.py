@@ -118,6 +118,10 @@ BUGS = [
      "      if ({bug} && in_queues_ == 0 && waiting_.empty()) leaving_ = false;\n"
      "      if ({bug} && leaving_) {\n        leaving_ = false;\n        work_.wait(lock);\n"
      "      } else if (in_queues_ != 0 || !waiting_.empty())\n        launch_or_end(lock);\n"),
+    ("device-not-absent", "a function that needs the absence of the resident kernel begins before that has left",
+     "src/runtime/device_residency.cpp",
+     "  return away_;\n",
+     "  return away_ || ({bug} && leaving_);\n"),
     ("device-slot-overwritten", "a call is written into a slot whose last call has not been answered",
      "src/runtime/device_calls.hpp",
      "return sent - consumed() == device::detail::queue_slots;",
@@ -259,6 +263,7 @@ FOCUS = {
     "device-reply-too-early": DEVICES,
     "device-last-barrier": DEVICES,
     "device-left-behind": DEVICES,
+    "device-not-absent": DEVICES,
     "device-slot-overwritten": DEVICES,
     "device-stop-misdirected": DEVICES,
     "device-not-drained": DEVICES,
@@ -314,6 +319,7 @@ SAYS = {
     "device-reply-too-early": ("call to node gives",),
     "device-last-barrier": ("call to node has a result while threads execute it",),
     "device-left-behind": ("nothing comes on",),
+    "device-not-absent": ("the resident kernel is there while a function has the device to itself",),
     "device-slot-overwritten": ("nothing comes on", "call to node has a result, and has not run"),
     "device-stop-misdirected": ("call to node was stopped, and polls in vain",),
     "device-not-drained": ("call to node has not run",),
