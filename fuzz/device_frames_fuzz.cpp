@@ -58,6 +58,7 @@ class one_thread {
   }
   [[nodiscard]] one_thread& link() { return *this; }
   void poll(const call_queue& queue, block_state& own) {
+    fuzz::require(own.kept.count == 0, "a reply is kept while the device waits for a call");
     act();
     for (std::uint64_t i = 0; i < queue_slots; ++i)
       own.seen[i] = {acquire(queue.headers[i].what), queue.headers[i].first_argument};
@@ -98,7 +99,8 @@ class one_thread {
   }
   static void write_word(std::uint64_t& to, std::uint64_t word) { release(to, word); }
   static void note_word(std::uint64_t& to, std::uint64_t word) { note(to, word); }
-  static void write_pair(std::uint64_t* to, const word_pair& words) { device::detail::write_pair(to, words); }
+  static void order_pairs() {}
+  static void store_pair(std::uint64_t* to, const word_pair& words) { device::detail::store_pair(to, words); }
   [[nodiscard]] static std::int64_t arrival_ns() { return 0; }
 
  private:

@@ -125,6 +125,7 @@ template <class Pointer, Pointer Function>
 class sending_thread {
  public:
   __device__ std::uint64_t post(const message_head& head, const std::byte* bytes) const {
+    send_kept_replies();
     const running_call& here = this_call();
     hardware_link link;
     const std::uint64_t ticket = take_ticket(*here.sent);
@@ -133,6 +134,7 @@ class sending_thread {
     return ticket;
   }
   [[nodiscard]] __device__ std::uint32_t claim_answer() {
+    send_kept_replies();
     std::uint32_t slot = claim_answer_slot(*this_call().sent);
     while (slot == no_answer && pause()) slot = claim_answer_slot(*this_call().sent);
     return slot;

@@ -55,7 +55,8 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
         continue;
       }
       if (limits_.watchdog_ns == 0) continue;
-      if (position != queues_[i].consumed() || !is_first(*one)) continue;
+      const bool begun = wire::has_begun(driver_->queues()[i], position);
+      if (!begun && (position != queues_[i].consumed() || !is_first(*one))) continue;
       if (one->stopping_ns == 0) one->stopping_ns = now;
       if (now - one->stopping_ns > limits_.watchdog_ns) {
         one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(position)));

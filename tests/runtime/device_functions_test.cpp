@@ -84,6 +84,21 @@ TEST(device_functions, are_known_while_a_device_executes_them) {
   EXPECT_EQ(executed_function(*queue), 8U) << "the oldest one, also where stamps begin anew";
 }
 
+TEST(device_functions, are_known_while_replies_to_earlier_calls_are_kept) {
+  const auto queue = std::make_unique<call_queue>();
+  send_call(*queue, 3, 7, 0, 0);
+  send_call(*queue, 4, 8, 0, 0);
+  send_call(*queue, 5, 9, 0, 0);
+  queue->step = stamp_of(4);
+  EXPECT_EQ(executed_function(*queue), 8U);
+  EXPECT_TRUE(has_begun(*queue, 4));
+  EXPECT_FALSE(has_begun(*queue, 3)) << "it has ended";
+  EXPECT_FALSE(has_begun(*queue, 5));
+  queue->reply_at(3).what = stamp_of(3);
+  queue->reply_at(4).what = stamp_of(4);
+  EXPECT_EQ(executed_function(*queue), 9U) << "it has begun later";
+}
+
 TEST(device_functions, are_known_while_a_device_executes_them_in_a_chain) {
   const auto queue = std::make_unique<call_queue>();
   const std::uint64_t calls[] = {chain_step{7, true, 12, 0}.word(), 0, 0,

@@ -409,14 +409,14 @@ class device_by_hand final : public transport::device_driver {
     transport::cuda::emulated_link link({});
     alignas(8) std::byte bytes[8]{};
     std::memcpy(bytes, &result, sizeof result);
-    wire::send_reply(link, *queue_, position_++, status, bytes,
-                     status == device::call_status::done ? sizeof result : 0);
+    wire::kept_replies one{};
+    wire::keep_reply(one, position_++, status, bytes, status == device::call_status::done ? sizeof result : 0);
+    wire::send_kept(link, *queue_, one);
   }
   /// As a kernel whose block has been asked to.
   void leave() {
     EXPECT_EQ(wire::function_of(next()), wire::leave_function);
-    transport::cuda::emulated_link link({});
-    wire::send_reply(link, *queue_, position_++, device::call_status::done, nullptr, 0);
+    reply(device::call_status::done, 0);
   }
   void be_gone() { state_.store(transport::residency::absent); }
 

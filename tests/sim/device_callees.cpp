@@ -9,7 +9,7 @@
 #include "runtime/device_calls.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
-#include "transport/cuda/emulated_device.hpp"
+#include "transport/cuda/emulated_lane.hpp"
 
 namespace ham::inline v1::sim {
 namespace {
@@ -59,11 +59,33 @@ std::int64_t total_of(const device_part& part, const std::int32_t* values, std::
   return part.sum(mine);
 }
 
-std::int64_t poll_for_stop(call_number call) {
+template <auto Function>
+std::uint32_t number_of() {
+  return device::detail::declared_function<decltype(Function), Function>::entry().number();
+}
+
+/// Whether the reply to a call before that of the calling thread, which executes the function of that number, is not
+/// written.
+bool keeps_a_reply(std::uint32_t number) {
+  namespace wire = device::detail;
+  constexpr std::uint64_t half_of_stamps = std::uint64_t{1} << 63;
+  const auto* const here = static_cast<const transport::cuda::emulated_lane*>(wire::this_lane());
+  wire::call_queue& queue = world::device_here()->queues()[here->block()];
+  std::uint64_t oldest = 0;
+  for (std::uint64_t slot = 0; slot < wire::queue_slots; ++slot) {
+    if (!wire::is_unanswered(queue, slot)) continue;  // else the slot may be used again before the next access
+    const std::uint64_t what = wire::acquire(queue.headers[slot].what);
+    if (oldest == 0 || oldest - what < half_of_stamps) oldest = what;
+  }
+  return wire::function_of(oldest) != number;
+}
+
+std::int64_t poll_for_stop(call_number call, std::uint32_t number) {
   constexpr std::int64_t max_pause_ns = 1'000'000;
   const device_part part(call);
   const std::int64_t begin = base::now_ns();
   for (std::int64_t pause = 1'000; !device::stop_requested(); pause = std::min(2 * pause, max_pause_ns)) {
+    if (keeps_a_reply(number)) running->fail("a device keeps a reply while a function asks whether it is to stop");
     if (!the_oracle->goes_on_polling(call, begin)) return 0;
     spend(pause);
   }
@@ -161,8 +183,10 @@ std::int64_t device_trap(call_number call) {
   device::trap("a planned fault");
 }
 
-std::int64_t device_until_stopped(call_number call) { return poll_for_stop(call); }
-std::int64_t device_block_until_stopped(call_number call) { return poll_for_stop(call); }
+std::int64_t device_until_stopped(call_number call) { return poll_for_stop(call, number_of<&device_until_stopped>()); }
+std::int64_t device_block_until_stopped(call_number call) {
+  return poll_for_stop(call, number_of<&device_block_until_stopped>());
+}
 
 std::int64_t device_report(call_number call, node_t to, call_number first, std::uint32_t count) {
   const device_part part(call);

@@ -42,6 +42,10 @@ class hardware_link {
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
   __device__ void note_word(std::uint64_t& to, std::uint64_t word) const noexcept { note(to, word); }
+  __device__ void order_pairs() const noexcept { detail::order_pairs(); }
+  __device__ void store_pair(std::uint64_t* to, const word_pair& words) const noexcept {
+    detail::store_pair(to, words);
+  }
   __device__ void write_pair(std::uint64_t* to, const word_pair& words) const noexcept {
     detail::write_pair(to, words);
   }
@@ -116,8 +120,9 @@ class hardware_thread {
     return true;
   }
   /// Each thread of the call writes the same.
-  __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
-    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_, queue_, running_mark};
+  __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp,
+                        kept_replies& kept) noexcept {
+    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_, queue_, running_mark, &kept};
   }
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 

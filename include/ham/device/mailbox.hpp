@@ -26,7 +26,7 @@ namespace detail {
 /// Changes when anything changes that the kernel and the library share: this, outbox.hpp, loop_parameters, block_state
 /// (loop.hpp) or table_row (function.hpp). The kernel, which the application brings along, and the library may have
 /// been built at different times. driver_interface (driver_module.hpp) changes with it.
-inline constexpr std::uint32_t queue_layout = 3;
+inline constexpr std::uint32_t queue_layout = 4;
 
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t slot_bytes = 1024;
@@ -140,7 +140,8 @@ struct alignas(line_bytes) call_queue {
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
-  std::uint64_t step;                ///< written by the device: the stamp of a chain, and which call of it has begun
+  std::uint64_t step;                ///< written by the device: the stamp of a chain, and which call of it has begun;
+                                     ///< or of a call that has begun before the reply to the one before it is written
   std::uint64_t trapped;             ///< written by the device: the stamp of a call that has called trap()
   char trap_reason[128];             ///< before that
 
@@ -161,6 +162,7 @@ struct alignas(line_bytes) call_queue {
 ///   write_word(to, value)       ordered behind what was written before
 ///   note_word(to, value)        in no order with anything else
 ///   write_pair(to, words)       two words side by side at once, ordered behind writes to memory of the device
+///   order_pairs(), store_pair(to, words)  the same in two steps, of which the first is enough for several pairs
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread: the one that leads its block, or any that sends a message (outbox.hpp).
 
@@ -191,19 +193,50 @@ template <class Link>
   return head;
 }
 
-/// The device's side: answers the call at `position`. `result` is aligned to 8 bytes, and may be read in whole words.
+[[nodiscard]] HAM_DEVICE inline std::uint64_t reply_word(std::uint64_t position, call_status status,
+                                                         std::uint32_t size) noexcept {
+  return stamp_of(position) | std::uint64_t{size} << size_shift | static_cast<std::uint64_t>(status);
+}
+/// Replies that a block has not written: of the calls at `first` and behind it. Results of more than 8 bytes are not
+/// among them.
+struct kept_replies {
+  static constexpr std::uint32_t most = 8;
+  word_pair words[most];
+  std::uint64_t first;
+  std::uint32_t count;
+};
+/// The device's side: keeps the reply to the call behind those whose replies are kept, of which there are less than the
+/// most. `result` is aligned to 8 bytes, and may be read in whole words.
+HAM_DEVICE inline void keep_reply(kept_replies& kept, std::uint64_t position, call_status status,
+                                  const std::byte* result, std::uint32_t size) noexcept {
+  if (kept.count == 0) kept.first = position;
+  kept.words[kept.count++] = {reply_word(position, status, size),
+                              size == 0 ? 0 : *reinterpret_cast<const std::uint64_t*>(result)};
+}
 template <class Link>
-HAM_DEVICE void send_reply(Link& link, call_queue& queue, std::uint64_t position, call_status status,
-                           const std::byte* result, std::uint32_t size) noexcept {
-  reply_slot& slot = queue.reply_at(position);
-  const std::uint64_t what =
-      stamp_of(position) | std::uint64_t{size} << size_shift | static_cast<std::uint64_t>(status);
+HAM_DEVICE void note_arrival(Link&& link, reply_slot& slot) noexcept {
   if (const std::int64_t at_ns = link.arrival_ns(); at_ns != 0)
     release(slot.arrival_ns, static_cast<std::uint64_t>(at_ns));
-  if (size <= sizeof what) {
-    link.write_pair(&slot.what, {what, size == 0 ? 0 : *reinterpret_cast<const std::uint64_t*>(result)});
-    return;
+}
+/// The device's side: writes the replies that are kept, behind one fence.
+template <class Link>
+HAM_DEVICE void send_kept(Link&& link, call_queue& queue, kept_replies& kept) noexcept {
+  if (kept.count == 0) return;
+  link.order_pairs();
+  for (std::uint32_t at = 0; at < kept.count; ++at) {
+    reply_slot& slot = queue.reply_at(kept.first + at);
+    note_arrival(link, slot);
+    link.store_pair(&slot.what, kept.words[at]);
   }
+  kept.count = 0;
+}
+/// The device's side: answers the call at `position` with a result that is longer. `result` as of keep_reply().
+template <class Link>
+HAM_DEVICE void send_long_reply(Link&& link, call_queue& queue, std::uint64_t position, call_status status,
+                                const std::byte* result, std::uint32_t size) noexcept {
+  reply_slot& slot = queue.reply_at(position);
+  const std::uint64_t what = reply_word(position, status, size);
+  note_arrival(link, slot);
   link.write_block(slot.result, result, size);
   link.write_word(slot.what, what);
 }
@@ -243,24 +276,31 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
   __atomic_fetch_or(&queue.header_at(position).what, cancelled_call, __ATOMIC_RELAXED);
 }
+/// Whether the device has noted that it has begun the call at `position`, while the reply to an earlier one is kept.
+[[nodiscard]] inline bool has_begun(const call_queue& queue, std::uint64_t position) noexcept {
+  return is_call_at(acquire(queue.step), position);
+}
 /// Which call of the chain of that stamp the device executes, or is about to.
 [[nodiscard]] inline std::uint64_t executed_step(const call_queue& queue, std::uint64_t stamp) noexcept {
   const std::uint64_t step = acquire(queue.step);
   return (step ^ stamp) >> stamp_shift == 0 ? step ^ (step >> stamp_shift << stamp_shift) : 0;
 }
-/// The number of the function of the oldest call that has no reply: the device executes it, or is about to;
-/// leave_function: there is none.
+/// The number of the function that the device executes, or is about to: of the call of which the device has noted that
+/// it begins it, or else of the oldest one that has no reply; leave_function: there is none.
 [[nodiscard]] inline std::uint32_t executed_function(const call_queue& queue) noexcept {
   constexpr std::uint64_t half_of_stamps = std::uint64_t{1} << 63;
+  const std::uint64_t begun = acquire(queue.step);
   std::uint64_t oldest = 0;
   const call_slot* of = nullptr;
   for (std::uint64_t slot = 0; slot < queue_slots; ++slot) {
     if (!is_unanswered(queue, slot)) continue;
     const std::uint64_t what = acquire(queue.headers[slot].what);
-    if (oldest == 0 || oldest - what < half_of_stamps) {
+    const bool has_begun = (what ^ begun) >> stamp_shift == 0;
+    if (has_begun || oldest == 0 || oldest - what < half_of_stamps) {
       oldest = what;
       of = &queue.calls[slot];
     }
+    if (has_begun) break;
   }
   if (of == nullptr) return leave_function;
   const std::uint32_t function = function_of(oldest);

@@ -71,18 +71,26 @@ struct word_pair {
   return {first, acquire(words[1])};
 #endif
 }
-/// Stores two such words, so that who reads the first one with acquire() sees the second one, and what was written to
-/// memory of the device before.
-HAM_DEVICE inline void write_pair(std::uint64_t* words, const word_pair& both) noexcept {
+/// Who reads the first word of a pair that is stored behind it with store_pair() by acquire() sees the second one, and
+/// what was written to memory of the device before. One of them is enough for several pairs.
+HAM_DEVICE inline void order_pairs() noexcept {
 #if HAM_DEVICE_READS_PAIRS
-  asm volatile(
-      "{.reg .b128 pair; mov.b128 pair, {%1, %2}; fence.acq_rel.gpu; st.relaxed.sys.b128 [%0], pair;}" ::"l"(words),
-      "l"(both.first), "l"(both.second)
-      : "memory");
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+HAM_DEVICE inline void store_pair(std::uint64_t* words, const word_pair& both) noexcept {
+#if HAM_DEVICE_READS_PAIRS
+  asm volatile("{.reg .b128 pair; mov.b128 pair, {%1, %2}; st.relaxed.sys.b128 [%0], pair;}" ::"l"(words),
+               "l"(both.first), "l"(both.second)
+               : "memory");
 #else
   words[1] = both.second;
   release(words[0], both.first);
 #endif
+}
+HAM_DEVICE inline void write_pair(std::uint64_t* words, const word_pair& both) noexcept {
+  order_pairs();
+  store_pair(words, both);
 }
 
 // Words that only the threads of one block use, in the memory that they share: on a GPU the nearest one, in which none

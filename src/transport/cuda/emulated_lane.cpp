@@ -42,9 +42,10 @@ bool emulated_lane::asks_for_stop() noexcept {
   return true;
 }
 
-void emulated_lane::begin(const device::detail::table_row& row, const std::uint64_t& stop,
-                          std::uint64_t stamp) noexcept {
+void emulated_lane::begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp,
+                          device::detail::kept_replies& kept) noexcept {
   runs_on_ = row.runs_on;
+  kept_ = &kept;
   stop_ = &stop;
   stamp_ = stamp;
   stopped_ = false;
@@ -93,7 +94,12 @@ void emulated_lane::sync() {
   }
 }
 
+void emulated_lane::send_kept_replies() noexcept {
+  if (kept_ != nullptr) device::detail::send_kept(of_.link_, of_.queues_[block_], *kept_);
+}
+
 bool emulated_lane::stop_requested() noexcept {
+  send_kept_replies();
   stopped_ = stopped_ || of_.ended_.load(std::memory_order_acquire) || of_.link_.read_word(*stop_) == stamp_;
   return stopped_;
 }
@@ -101,6 +107,7 @@ bool emulated_lane::stop_requested() noexcept {
 std::uint32_t emulated_lane::function() const noexcept { return of_.states_[block_].function; }
 
 void emulated_lane::trap(const char* why) {
+  send_kept_replies();
   of_.fail(why, function());
   throw device_ended{};
 }
@@ -119,6 +126,7 @@ device::detail::outbox& emulated_lane::messages() const noexcept { return of_.me
 device::detail::outbox_state& emulated_lane::sent() const noexcept { return of_.states_[block_].sent; }
 
 std::uint64_t emulated_lane::post(const device::detail::message_head& head, const std::byte* bytes) {
+  send_kept_replies();
   const std::uint64_t ticket = device::detail::take_ticket(sent());
   while (!device::detail::has_place(of_.link_, messages(), sent(), ticket)) pass_time();
   pause_.reset();
@@ -127,6 +135,7 @@ std::uint64_t emulated_lane::post(const device::detail::message_head& head, cons
 }
 
 std::uint32_t emulated_lane::claim_answer() {
+  send_kept_replies();
   std::uint32_t slot = device::detail::claim_answer_slot(sent());
   while (slot == device::detail::no_answer && pause()) slot = device::detail::claim_answer_slot(sent());
   return slot;

@@ -42,7 +42,8 @@ class emulated_lane final : public device::detail::lane {
     asked_ns_ = base::now_ns();
   }
   [[nodiscard]] bool asks_for_stop() noexcept;
-  void begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept;
+  void begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp,
+             device::detail::kept_replies& kept) noexcept;
   void run(const device::detail::table_row& row, device::detail::execution& call);
 
   // ---- the functions
@@ -63,12 +64,15 @@ class emulated_lane final : public device::detail::lane {
   [[nodiscard]] device::detail::outbox& messages() const noexcept;
   [[nodiscard]] device::detail::outbox_state& sent() const noexcept;
   [[nodiscard]] std::uint32_t function() const noexcept;
+  /// Before the function waits for the host, or asks it.
+  void send_kept_replies() noexcept;
 
   emulated_device& of_;
   const std::uint32_t block_;
   const std::uint32_t thread_;  // of its block
   device::scope runs_on_ = device::scope::thread;
   const std::uint64_t* stop_ = nullptr;
+  device::detail::kept_replies* kept_ = nullptr;  // of its block
   std::uint64_t stamp_ = 0;
   bool stopped_ = false;
   std::int64_t asked_ns_ = 0;

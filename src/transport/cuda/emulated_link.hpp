@@ -51,10 +51,14 @@ class emulated_link {
     count(writes_);
     std::memcpy(to, from, size);
   }
+  void order_pairs() const noexcept { fence(costs_.fence); }
   void write_pair(std::uint64_t* to, const device::detail::word_pair& words) const noexcept {
+    order_pairs();
+    store_pair(to, words);
+  }
+  void store_pair(std::uint64_t* to, const device::detail::word_pair& words) const noexcept {
     count(writes_);
-    fence(costs_.fence);
-    device::detail::write_pair(to, words);
+    device::detail::store_pair(to, words);
   }
   void write_word(std::uint64_t& to, std::uint64_t word) const noexcept {
     count(writes_);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/backoff.hpp"
@@ -36,6 +37,10 @@ std::uint32_t mark(mark_request where) {
 }
 std::uint32_t mark_block(mark_request where) { return mark(where); }
 std::uint32_t mark_grid(mark_request where) { return mark(where); }
+std::atomic<bool> goes_on{false};
+void until_it_may_go_on(bool) {
+  while (!goes_on.load()) std::this_thread::yield();
+}
 std::uint32_t next_of(std::uint32_t value) { return value + 1; }
 double sum(std::span<const double> of) {
   double result = 0;
@@ -55,6 +60,7 @@ std::uint32_t until_stopped(bool) {
 }  // namespace ham::emulated_device_functions
 
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::scaled, thread)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::until_it_may_go_on, thread)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::next_of, thread)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::who_is_here, warp)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::mark, warp)
@@ -473,6 +479,47 @@ TEST(emulated_device, reads_the_headers_of_all_calls_of_its_queue_with_one_acces
   device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 2'000'000});
   EXPECT_TRUE(test::in_some_attempt([&] { return work_for_waiting_calls(gpu, wire::queue_slots).reads == 1; }))
       << "unless that was long ago";
+}
+
+TEST(emulated_device, writes_replies_to_short_calls_behind_one_fence) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 2'000'000});
+  EXPECT_TRUE(test::in_some_attempt([&] { return work_for_waiting_calls(gpu, wire::queue_slots).fences <= 3; }))
+      << "the first time it is not known to be short; then eight, and seven";
+}
+
+/// Whether the next reply of the block comes while the call behind it waits.
+bool is_answered_soon(device_here& gpu, std::uint64_t position) {
+  constexpr std::int64_t limit_ns = 10'000'000'000;
+  for (const std::int64_t begin = base::now_ns(); base::now_ns() - begin < limit_ns; base::yield())
+    if (wire::find_reply(gpu.driver.queues()[0], position, base::never_ns) != nullptr) return true;
+  return false;
+}
+
+/// They might wait for what the host does when it has the reply.
+TEST(emulated_device, keeps_no_reply_while_a_function_asks_whether_it_is_to_stop) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 50'000'000});
+  wire::call_queue& queue = gpu.driver.queues()[0];
+  gpu.leave();
+  constexpr std::uint64_t first = 1;
+  wire::send_stop(queue, first);
+  gpu.send(0, number_of<&until_stopped>(), true);  // so that it is known to be short
+  gpu.send(0, number_of<&next_of>(), 1U);
+  gpu.send(0, number_of<&until_stopped>(), true);
+  gpu.driver.launch();
+  EXPECT_TRUE(is_answered_soon(gpu, first + 1));
+  wire::send_stop(queue, first + 2);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
+}
+TEST(emulated_device, keeps_no_reply_while_a_function_runs_that_was_never_short) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 50'000'000});
+  gpu.leave();
+  goes_on.store(false);
+  gpu.send(0, number_of<&next_of>(), 1U);
+  gpu.send(0, number_of<&until_it_may_go_on>(), true);
+  gpu.driver.launch();
+  EXPECT_TRUE(is_answered_soon(gpu, 1));
+  goes_on.store(true);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
 }
 
 TEST(emulated_device, takes_no_call_long_after_it_has_read_its_header) {

@@ -22,8 +22,9 @@ TEST(emulated_lane, has_the_rank_that_its_call_gives_it) {
   emulated_device of({.blocks = 3, .warps = 2, .lanes = 4});
   emulated_lane one(of, 2, 5);
   const std::uint64_t stop = 0;
+  wire::kept_replies kept{};
   const auto place = [&](scope runs_on) {
-    one.begin(row_of(runs_on), stop, 1);
+    one.begin(row_of(runs_on), stop, 1, kept);
     return std::pair(one.rank(), one.size());
   };
   EXPECT_EQ(place(scope::thread), std::pair(0U, 1U));
@@ -38,13 +39,14 @@ TEST(emulated_lane, stops_with_its_own_call_only) {
   emulated_device of({.blocks = 1, .warps = 1, .lanes = 1});
   emulated_lane one(of, 0, 0);
   std::uint64_t stop = 4;
-  one.begin(row_of(scope::thread), stop, 5);
+  wire::kept_replies kept{};
+  one.begin(row_of(scope::thread), stop, 5, kept);
   EXPECT_FALSE(one.stop_requested());
   stop = 5;
   EXPECT_TRUE(one.stop_requested());
   stop = 6;
   EXPECT_TRUE(one.stop_requested()) << "it stays true";
-  one.begin(row_of(scope::thread), stop, 7);
+  one.begin(row_of(scope::thread), stop, 7, kept);
   EXPECT_FALSE(one.stop_requested());
 }
 
@@ -220,7 +222,8 @@ TEST(emulated_lane, sends_messages_of_its_block_until_nobody_takes_them) {
   emulated_lane one(of, 0, 0);
   emulated_lane other(of, 1, 0);
   const std::uint64_t stop = 0;
-  one.begin(row_of(scope::thread), stop, 1);
+  wire::kept_replies kept{};
+  one.begin(row_of(scope::thread), stop, 1, kept);
   const auto send = [&](emulated_lane& from, std::uint64_t number) {
     return from.post({3, 0, wire::no_answer, sizeof number}, reinterpret_cast<const std::byte*>(&number));
   };
@@ -272,9 +275,10 @@ TEST(emulated_lane, awaits_no_slot_for_a_call_that_is_to_stop) {
   emulated_device of({.blocks = 1, .warps = 1, .lanes = 1});
   emulated_lane one(of, 0, 0);
   const std::uint64_t stop = 5;
-  one.begin(row_of(scope::thread), stop, 4);
+  wire::kept_replies kept{};
+  one.begin(row_of(scope::thread), stop, 4, kept);
   EXPECT_TRUE(one.pause());
-  one.begin(row_of(scope::thread), stop, 5);
+  one.begin(row_of(scope::thread), stop, 5, kept);
   EXPECT_FALSE(one.pause());
   for (std::uint32_t i = 0; i < wire::answer_slots; ++i) EXPECT_EQ(one.claim_answer(), i) << "there is room";
   EXPECT_EQ(one.claim_answer(), wire::no_answer);
