@@ -40,10 +40,6 @@ std::vector<std::byte> nested_too_deep(node_t node) {
 void dispatcher::take(peer& from, frame_header head, std::span<const std::byte> payload) {
   if (!from.hello_seen) throw protocol_error("a call before the greeting");
   check_message(of_.functions, head, payload);
-  if (closed()) [[unlikely]] {
-    refuse(from, head, payload, ended_first());
-    return;
-  }
   count_executed(from, head.calls());
   if (head.in_context()) {
     take_for_context(from, head, payload);
@@ -159,10 +155,6 @@ void dispatcher::run_all(peer& from, open_batch& batch) {
   bool quick = false;
   while (batch.left != 0) {
     const batch_record next = take_record(batch);
-    if (closed()) [[unlikely]] {
-      batch.collected->fail(next.call, ended_first());
-      continue;
-    }
     const msg::handler_entry& entry = *of_.functions.find(next.key);
     if (observes_itself(entry)) {
       observed.reset();
@@ -182,10 +174,6 @@ void dispatcher::run_all(peer& from, open_batch& batch) {
 
 void dispatcher::run_next(peer& from, open_batch& batch) {
   const batch_record next = take_record(batch);
-  if (closed()) {
-    batch.collected->fail(next.call, ended_first());
-    return;
-  }
   run_call(from, next.call, next.arguments, *of_.functions.find(next.key), batch.collected);
 }
 
@@ -222,20 +210,6 @@ void dispatcher::defer(peer& from, frame_header head, std::span<const std::byte>
   ++from.waiting;
   count_deferred(1);
   of_.lock.wake_parked();  // whoever may execute it
-}
-
-std::vector<std::byte> dispatcher::ended_first() const {
-  return encode_not_run("node " + std::to_string(of_.self) + " failed: its runtime has ended");
-}
-
-void dispatcher::close() {
-  closed_.store(true, std::memory_order_relaxed);
-  for (peer* const one : of_.peers) {
-    while (!one->deferred.empty()) {
-      const stored_message message = take_deferred(*one, one->deferred.begin());
-      if (one->state.load() != peer_state::lost) refuse(*one, message.head, message.bytes, ended_first());
-    }
-  }
 }
 
 stored_message dispatcher::take_deferred(peer& from, std::list<stored_message>::iterator which) {

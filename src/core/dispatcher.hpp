@@ -73,7 +73,7 @@ class dispatcher {
   /// Whether a message may begin at once with run_at_once(); else it is taken with take().
   [[nodiscard]] bool begins_at_once(const peer& from, frame_header head) const noexcept {
     return head.is_call_of_main_queue() && from.hello_seen && from.waiting == 0 &&
-           this_thread.depth < thread_state::max_depth && !must_wait(from) && !closed();
+           this_thread.depth < thread_state::max_depth && !must_wait(from);
   }
   /// The call runs on this thread. Throws ham::protocol_error, before it begins.
   void run_at_once(peer& from, frame_header head, std::span<const std::byte> payload) {
@@ -87,8 +87,6 @@ class dispatcher {
   void take(peer& from, frame_header head, std::span<const std::byte> payload);
   /// The call of that id is to stop: it is taken out of what waits, and answered, or told.
   void cancel(peer& from, std::uint32_t id);
-  /// No call begins any more: what is set aside and what comes is answered that the node has ended first.
-  void close();
   /// Begins what was set aside, a bounded number of messages, and no more once `awaited` has settled or a continuation
   /// is due. True if something has begun.
   bool run_deferred(const call_slot* awaited) {
@@ -103,7 +101,6 @@ class dispatcher {
   [[nodiscard]] bool has_deferred_of(const function_test& is_meant) const;
 
   // ---- any thread
-  [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   /// Whether a message that was taken has a call of such a function.
   [[nodiscard]] bool has_call_of(const stored_message& message, const function_test& is_meant) const;
   /// Whether messages are set aside.
@@ -232,7 +229,6 @@ class dispatcher {
   [[nodiscard]] bool was_consumed(const call_slot& awaited) const;
   bool refuse_own(const call_slot& awaited);
   void refuse_newest();
-  [[nodiscard]] std::vector<std::byte> ended_first() const;
   [[nodiscard]] bool has_record_of(std::span<const std::byte> records, std::uint32_t calls,
                                    const function_test& is_meant) const;
 
@@ -242,7 +238,6 @@ class dispatcher {
   std::atomic<int> executing_{0};
   std::atomic<std::uint64_t> executed_{0};
   std::atomic<int> pooled_in_flight_{0};
-  std::atomic<bool> closed_{false};
   call_stops stops_;  ///< of calls that run
 };
 

@@ -209,9 +209,10 @@ std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std:
   if (code == plain_code) return std::make_exception_ptr(std::exception());
   if (has_fields(code)) return make_with_fields(code, what, extra);
   if (code == not_run_code) {
-    return std::make_exception_ptr(node_failure(what + "; the call of " + function + " has not run (host " + from.name +
-                                                    ", pid " + std::to_string(from.pid) + ")",
-                                                {from.node, from.name, from.pid, function, 0, call_outcome::not_run}));
+    return std::make_exception_ptr(
+        ending_failure(what + "; the call of " + function + " has not run (host " + from.name + ", pid " +
+                           std::to_string(from.pid) + ")",
+                       {from.node, from.name, from.pid, function, 0, call_outcome::not_run, true}));
   }
   if (code == user_code) {
     if (const auto user = find_registered(type)) {

@@ -71,7 +71,7 @@ void device_calls::submit(const shared_request& one, const device_request* what)
 bool device_calls::has_calls_of(std::uint32_t context) {
   const auto is_of_it = [context](const shared_request& one) { return one != nullptr && one->context() == context; };
   std::lock_guard guard(mutex_);
-  return std::ranges::any_of(waiting_, is_of_it) ||
+  return failed_ || std::ranges::any_of(waiting_, is_of_it) ||
          std::ranges::any_of(queues_, [&](const queue& one) { return std::ranges::any_of(one.calls, is_of_it); });
 }
 
@@ -83,6 +83,7 @@ void device_calls::pass_after_calls(const std::shared_ptr<device_fence>& fence) 
     fence->wait_for_one_more();
   };
   std::lock_guard guard(mutex_);
+  if (failed_) fence->wait_for_one_more();
   std::ranges::for_each(waiting_, add_to);
   for (const queue& one : queues_) std::ranges::for_each(one.calls, add_to);
 }

@@ -307,6 +307,7 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
         one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(position)));
     }
   }
+  failed_ = true;
   const std::vector<std::pair<shared_request, bool>> all = take_unanswered();
   std::vector<std::string> suspects;
   for (const auto& [one, in_queue] : all) {

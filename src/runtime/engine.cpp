@@ -217,7 +217,7 @@ void engine::leave() {
   leaving_.store(true);
   numbers.end();  // what waits for a restart fails
   standby.stop();
-  end_calls();
+  const bool calls_itself = refuse_queued();
   // Those that are reached through others, the others, and last the node through which this one reaches others.
   enum class distance : std::uint8_t { far, near, starter };
   const auto distance_to = [this](node_t node) {
@@ -225,7 +225,7 @@ void engine::leave() {
     return ways.hop_to(node) == node ? distance::near : distance::far;
   };
   const auto say_goodbye = [&](distance to) {
-    bool any = to == distance::near && !self_endpoint_.empty();
+    bool any = calls_itself && to == distance::near;
     peers.for_each_held([&](peer& one) {
       if (one.node == self_ || distance_to(one.node) != to || one.state.load() != peer_state::ready) return;
       replies.reply_with(one, frame_header::of(wire_kind::goodbye), {});
@@ -233,7 +233,7 @@ void engine::leave() {
     });
     if (!any) return;
     const std::int64_t until = base::now_ns() + 100'000'000;
-    wait_until([&] { return peers.filled_outboxes().load() == 0 && self_endpoint_.empty(); }, until);
+    wait_until([&] { return peers.filled_outboxes().load() == 0 && (!calls_itself || self_endpoint_.empty()); }, until);
   };
   for (const distance to : {distance::far, distance::near, distance::starter}) say_goodbye(to);
   waits.lock();

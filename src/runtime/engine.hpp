@@ -112,8 +112,6 @@ class engine final : public called_node,
   [[nodiscard]] bool has_ended() const noexcept { return stop_.load(std::memory_order_acquire); }
   /// Whether it has ended, or is about to.
   [[nodiscard]] bool is_ending() const noexcept { return has_ended() || leaving_.load(); }
-  /// No call begins on this node any more: what waits and what comes is answered with a node_failure that says not_run.
-  void end_calls();
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
   /// Again: nothing. Any thread.
@@ -276,6 +274,7 @@ class engine final : public called_node,
     if (transport::endpoint* const from = transports_.poll(out, polls)) return from;
     return self_endpoint_.poll(out) ? &self_endpoint_ : nullptr;
   }
+  bool refuse_queued();
 
   void end_transfers() noexcept;
   void settle_the_rest();

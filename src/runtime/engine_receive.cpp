@@ -61,21 +61,25 @@ void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
 void engine::lose_ping(frame_header head, std::span<const std::byte> payload,
                        std::span<const std::byte> error) noexcept {
   if (head.in_context()) thread_contexts.count_lost(word_at(payload, 0));
-  if (calls_in.closed() || told_of_lost_pings_.exchange(true)) return;
+  if (leaving_.load() || told_of_lost_pings_.exchange(true)) return;
   const std::string why = describe_exception(error);
   base::log("runtime", base::log_level::warning, "node %d: %s, called by ping, was not run: %s (said once)", self_,
             table_->pretty_name(head.key()).c_str(), why.c_str());
 }
 
-/// Calls that wait for their turn will not run, and their callers are told.
-void engine::end_calls() {
-  locked([this] { calls_in.close(); });
+/// This node ends: calls that wait in its contexts will not run, and their callers are told. True if there were calls
+/// of its own.
+bool engine::refuse_queued() {
   const std::vector<stored_message> queued = thread_contexts.close_all();
   const auto error = encode_not_run("node " + std::to_string(self_) + " failed: its runtime has ended");
+  bool calls_itself = false;
   for (const stored_message& one : queued) {
     one.from->users.fetch_sub(1, std::memory_order_relaxed);  // whose records stay until this engine goes
-    if (one.from->state.load() != peer_state::lost) calls_in.refuse(*one.from, one.head, one.bytes, error);
+    if (one.from->state.load() == peer_state::lost) continue;
+    calls_in.refuse(*one.from, one.head, one.bytes, error);
+    calls_itself = calls_itself || one.from->node == self_;
   }
+  return calls_itself;
 }
 
 }  // namespace ham::detail

@@ -2,6 +2,7 @@
 #include "runtime/objects.hpp"
 
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -13,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/immortal.hpp"
 #include "base/renew.hpp"
+#include "core/node_loss.hpp"
 #include "ham/msg/names.hpp"
 #include "ham/offload/detail/object_space.hpp"
 #include "ham/offload/remote.hpp"
@@ -46,6 +48,17 @@ struct known_base {
   std::ptrdiff_t offset;
 };
 
+/// Who uses the object finds its node lost soon, and is told so already. The function that has asked for it may have
+/// done something before.
+[[noreturn]] void throw_ending(std::uint64_t number) {
+  node_failure::details what;
+  what.node = current().self();
+  what.pid = ::getpid();
+  throw ending_failure("node " + std::to_string(what.node) + " failed: its runtime ends, and has destroyed object " +
+                           std::to_string(number),
+                       what);
+}
+
 /// Of all nodes that live in this process. Runtimes may end behind the destructors of statics.
 class object_space {
  public:
@@ -77,6 +90,12 @@ class object_space {
     object_hold hold = std::move(place->second.hold);
     objects_.erase(place);
     return hold;
+  }
+
+  /// Objects of `owner` are about to be destroyed because it ends.
+  void begin_end(std::uint64_t owner) {
+    const std::lock_guard guard(mutex_);
+    ending_.push_back(owner);
   }
 
   /// The object of `owner` that was made last; an empty one: there is none, and none is kept any more.
@@ -121,6 +140,7 @@ class object_space {
     const auto place = objects_.find(which.number);
     if (place != objects_.end() && place->second.tag == which.tag && place->second.owner == owner) return place;
     if (place == objects_.end() && which.number <= last_ && which.tag == tag_of(which.number)) {
+      if (std::find(ending_.begin(), ending_.end(), owner) != ending_.end()) throw_ending(which.number);
       throw object_error("object " + std::to_string(which.number) +
                          " of this node was destroyed; its owner must outlive those that use it");
     }
@@ -133,6 +153,7 @@ class object_space {
   objects objects_;
   std::uint64_t last_ = 0;
   std::uint64_t secret_ = make_secret();
+  std::vector<std::uint64_t> ending_;  // and those that have ended
   std::vector<std::uint64_t> ended_;
   std::vector<known_base> bases_;
 };
@@ -217,7 +238,7 @@ void throw_other_type(const std::type_info& made, const std::type_info& wanted) 
 
 void destroy_objects_of(engine& at) {
   const engine_scope scope(&at);
-  at.end_calls();  // which would find them gone
+  object_space::process().begin_end(serial_of(at));
   while (object_space::process().take_last(serial_of(at)).object != nullptr) {
   }
 }

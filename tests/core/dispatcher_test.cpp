@@ -223,43 +223,6 @@ TEST_F(dispatcher, a_batch_for_a_context_runs_there_as_a_whole) {
   EXPECT_EQ(node_.replies.sent.size(), 1U);
 }
 
-// ---- the end of the node
-
-TEST_F(dispatcher, nothing_begins_once_it_is_closed) {
-  this_thread.only_receives = true;
-  for (const std::uint32_t id : {1, 2}) arrive(one, id);
-  arrive_batch(two, {3, 4});
-  this_thread.only_receives = false;
-  calls_.close();
-  EXPECT_EQ(refused("node 0 failed: its runtime has ended"), numbers({1, 2, 3, 4}));
-  EXPECT_FALSE(calls_.has_deferred());
-  EXPECT_TRUE(at(one).unused());
-
-  node_.open_contexts = {3};
-  arrive(one, 5);
-  arrive_batch(one, {6, 7});
-  const bytes in_context = {std::byte{3}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{42}};
-  calls_.take(at(one), call(8, true), in_context);
-  arrive(one, detail::no_reply);
-  EXPECT_EQ(refused("node 0 failed: its runtime has ended"), numbers({5, 6, 7, 8}));
-  EXPECT_EQ(node_.lost_pings.size(), 1U);
-  EXPECT_TRUE(node_.queued.empty());
-  EXPECT_EQ(run_, numbers());
-}
-
-TEST_F(dispatcher, the_rest_of_a_batch_does_not_begin_once_it_is_closed) {
-  test::on_call = [this](std::uint32_t id) {
-    run_.push_back(id);
-    idle_.waits.lock();
-    calls_.close();
-    idle_.waits.unlock();
-  };
-  arrive_batch(one, {1, 2, 3});
-  EXPECT_EQ(run_, numbers({1}));
-  EXPECT_EQ(refused("its runtime has ended"), numbers({2, 3}));
-  EXPECT_TRUE(at(one).unused());
-}
-
 // ---- fork
 
 TEST_F(dispatcher, a_child_after_fork_has_nothing_set_aside) {

@@ -58,14 +58,14 @@ class supervised_nodes : public testing::Test, protected process_starter {
     return process;
   }
   void end(node_t process) noexcept override { ended_ = process; }
-  void end_lost(node_t process) noexcept override { ended_ = process; }
+  void end_lost(node_t process) noexcept override { ended_lost_ = process; }
   void announce_numbers() noexcept override { ++announced_; }
 
   mutable lone_node host_{0, 2};
   std::atomic<int> starts_{0}, announced_{0};
   std::atomic<bool> fails_{false};
   std::function<void()> before_start_;
-  std::atomic<node_t> next_{2}, ended_{-1};
+  std::atomic<node_t> next_{2}, ended_{-1}, ended_lost_{-1};
   supervisor supervisor_{*host_, *this};
 };
 

@@ -87,7 +87,7 @@ TEST_F(supervised_numbers, the_process_of_one_that_was_given_up_is_ended) {
   supervisor_.supervise(1, {.max_restarts = 0});
   testing::internal::CaptureStderr();
   die(1, "its connection broke");
-  EXPECT_TRUE(eventually([&] { return ended_ == 1; })) << "only the connection to it was lost";
+  EXPECT_TRUE(eventually([&] { return ended_lost_ == 1; })) << "only the connection to it was lost";
   EXPECT_EQ(now(), phase::given_up);
   static_cast<void>(testing::internal::GetCapturedStderr());
 }

@@ -111,6 +111,16 @@ TEST(device_nodes, end_with_their_device) {
   EXPECT_EQ(offload::sync(2, fn<&on_device>, 3), 3) << "the other device goes on";
 }
 
+TEST(device_nodes, a_context_whose_calls_a_fault_has_lost_is_not_drained) {
+  const runtime rt(nodes("cuda-emulated"));
+  offload::context queue(1);
+  auto lost = offload::async(queue, fn<&faults>, 1);
+  auto behind = offload::async(queue, fn<&on_device>, 1);
+  EXPECT_THROW(queue.drain(), node_failure);
+  EXPECT_THROW(lost.get(), node_failure);
+  EXPECT_THROW(behind.get(), node_failure);
+}
+
 /// A busy machine may not begin the function before its deadline: then it gets a longer one.
 TEST(device_nodes, end_when_a_function_does_not) {
   const runtime rt(nodes("cuda-emulated/watchdog=500"));

@@ -26,10 +26,8 @@ std::uint64_t turns_of_wait(detail::engine& node) {
 TEST(engine_sleep, a_node_that_has_ended_sleeps_while_a_function_on_it_waits) {
   world around;
   const detail::engine_scope scope(&around.node());
-  const std::uint64_t before = turns_of_wait(around.node());
   around.node().end();
-  const std::uint64_t behind = turns_of_wait(around.node());
-  EXPECT_LT(behind, 10 * before + 1000);
+  EXPECT_LT(turns_of_wait(around.node()), 50'000U) << "it polls";
 }
 
 }  // namespace engine_sleep_test

@@ -53,7 +53,7 @@ T load(const volatile void* at, int) noexcept {
   const auto* const place = const_cast<const T*>(static_cast<const volatile T*>(at));
   if (!simulated()) [[unlikely]]
     return __atomic_load_n(place, __ATOMIC_SEQ_CST);
-  if (running->ends_run_at_load(place)) [[unlikely]]
+  if (running->ends_run_at_load()) [[unlikely]]
     return load_later(place);
   if (me->stores.may_touch_word(place)) [[unlikely]]
     return load_stored(place);

@@ -166,7 +166,6 @@ void scheduler::end() {
 
 void scheduler::begin_run() noexcept {
   loads_left_ = max_loads;
-  last_loaded_ = 0;
   run_left_ = 1 + static_cast<std::int64_t>(random_.below(2 * how_.mean_run));
 }
 

@@ -166,14 +166,8 @@ class scheduler {
       hand_on(kind);
   }
   /// The same before a load, in two parts: if the first is true, the second must follow. Who does nothing but load
-  /// the same waits for others: they run. Who walks through a table loads what is behind all before, and comes on.
-  [[nodiscard]] bool ends_run_at_load(const volatile void* at) noexcept {
-    if (reinterpret_cast<std::uintptr_t>(at) > last_loaded_) {
-      last_loaded_ = reinterpret_cast<std::uintptr_t>(at);
-      return --run_left_ <= 0;
-    }
-    return --loads_left_ <= 0 || --run_left_ <= 0;
-  }
+  /// waits for others: they run.
+  [[nodiscard]] bool ends_run_at_load() noexcept { return --loads_left_ <= 0 || --run_left_ <= 0; }
   void hand_on_at_load() noexcept {
     if (loads_left_ <= 0)
       yield(seam::atomic);
@@ -290,7 +284,6 @@ class scheduler {
   thread_record* current_ = nullptr;
   std::int64_t run_left_ = 0;
   int loads_left_ = max_loads;
-  std::uintptr_t last_loaded_ = 0;  ///< of what this run has loaded, what is behind the rest
   std::int64_t now_ns_ = 1'000'000'000;
   std::int64_t progress_ns_ = 0;
   std::uint64_t hand_overs_ = 0;
