@@ -159,8 +159,7 @@ class device_calls {
   unsigned absences_ = 0;  // that have begun: nothing is put into the queues
   bool away_ = false;      // there are some, and the kernel is absent
   bool stop_ = false;
-  bool failed_ =
-      false;  // calls that it had not executed have been lost, and the process ends: nobody is to find it idle
+  bool failed_ = false;             // it has lost calls, and its process ends: nobody is to find it idle
   std::atomic<unsigned> polls_{0};  // under way
   std::thread thread_;
 };
