@@ -1,6 +1,8 @@
 // The text of ham::node_failure.
 #include "core/node_loss.hpp"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "ham/msg/names.hpp"
@@ -31,6 +33,12 @@ std::exception_ptr make_node_failure(node_failure::details details, const std::s
   } catch (const node_failure&) {
     return std::current_exception();
   }
+}
+
+void throw_ending(node_t self, const std::string& why, node_failure::details what) {
+  what.node = self;
+  what.pid = ::getpid();
+  throw ending_failure("node " + std::to_string(self) + " failed: " + why, std::move(what));
 }
 
 node_t ending_process(const std::exception_ptr& why) noexcept {

@@ -21,6 +21,9 @@ class ending_failure final : public node_failure {
   using node_failure::node_failure;
 };
 
+/// Throws that of this process, which is node `self`, for the reason `why`. `what`: of the call.
+[[noreturn]] void throw_ending(node_t self, const std::string& why, node_failure::details what = {});
+
 /// The process that an error says this of; negative: of none.
 [[nodiscard]] node_t ending_process(const std::exception_ptr& why) noexcept;
 

@@ -1,7 +1,5 @@
 #include "runtime/device_execution.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -127,12 +125,10 @@ void device_execution::fail(const std::string& why, bool may_have_run) noexcept 
   fail_with([&] {
     const stoppable_call& call = held_.call();
     node_failure::details what;
-    what.node = call.at->self();
-    what.pid = ::getpid();
     what.function = name();
     what.call = call.call;
     what.outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
-    throw ending_failure("node " + std::to_string(what.node) + " failed: " + why, what);
+    throw_ending(call.at->self(), why, std::move(what));
   });
 }
 

@@ -2,9 +2,7 @@
 #include "runtime/objects.hpp"
 
 #include <sys/random.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -48,17 +46,6 @@ struct known_base {
   std::ptrdiff_t offset;
 };
 
-/// Who uses the object finds its node lost soon, and is told so already. The function that has asked for it may have
-/// done something before.
-[[noreturn]] void throw_ending(std::uint64_t number) {
-  node_failure::details what;
-  what.node = current().self();
-  what.pid = ::getpid();
-  throw ending_failure("node " + std::to_string(what.node) + " failed: its runtime ends, and has destroyed object " +
-                           std::to_string(number),
-                       what);
-}
-
 /// Of all nodes that live in this process. Runtimes may end behind the destructors of statics.
 class object_space {
  public:
@@ -67,7 +54,7 @@ class object_space {
   object_id keep(std::uint64_t owner, object_hold hold) {
     kept_object fresh{0, owner, std::move(hold)};  // without memory it is destroyed behind the lock
     const std::lock_guard guard(mutex_);
-    if (std::find(ended_.begin(), ended_.end(), owner) != ended_.end()) {
+    if (const auto end = ending_.find(owner); end != ending_.end() && !end->second) {
       throw object_error("the runtime of this node ends and makes no more objects");
     }
     const std::uint64_t number = last_ + 1;
@@ -95,7 +82,7 @@ class object_space {
   /// Objects of `owner` are about to be destroyed because it ends.
   void begin_end(std::uint64_t owner) {
     const std::lock_guard guard(mutex_);
-    ending_.push_back(owner);
+    ending_.try_emplace(owner, true);
   }
 
   /// The object of `owner` that was made last; an empty one: there is none, and none is kept any more.
@@ -107,7 +94,7 @@ class object_space {
       objects_.erase(std::next(place).base());
       return hold;
     }
-    ended_.push_back(owner);
+    ending_[owner] = false;
     return {};
   }
 
@@ -140,7 +127,9 @@ class object_space {
     const auto place = objects_.find(which.number);
     if (place != objects_.end() && place->second.tag == which.tag && place->second.owner == owner) return place;
     if (place == objects_.end() && which.number <= last_ && which.tag == tag_of(which.number)) {
-      if (std::find(ending_.begin(), ending_.end(), owner) != ending_.end()) throw_ending(which.number);
+      if (ending_.contains(owner)) {  // the function that asks for it may have done something before
+        throw_ending(current().self(), "its runtime ends, and has destroyed object " + std::to_string(which.number));
+      }
       throw object_error("object " + std::to_string(which.number) +
                          " of this node was destroyed; its owner must outlive those that use it");
     }
@@ -153,8 +142,7 @@ class object_space {
   objects objects_;
   std::uint64_t last_ = 0;
   std::uint64_t secret_ = make_secret();
-  std::vector<std::uint64_t> ending_;  // and those that have ended
-  std::vector<std::uint64_t> ended_;
+  std::map<std::uint64_t, bool> ending_;  // owners whose end has begun; whether their objects' destructors make others
   std::vector<known_base> bases_;
 };
 
