@@ -201,6 +201,29 @@ def kernels():
     seed("kernel_arguments", "cut_off", call((stack_in,), (9,), bytes(8)))
 
 
+def device_frames():
+    plain, chain, cancelled, elsewhere = 3, 5, 0xe3, 31
+
+    def call(how, function, size, contents=b""):
+        return u8(how, function) + u16(size) + contents
+
+    def chain_of(*words):
+        return call(chain, 0, 0, u8(2 * len(words))) + u64(*words)
+
+    def step(function, size=0, own=False, copies=0):
+        return function | own << 27 | size << 28 | copies << 40
+
+    def copy(source, to, size):
+        return source | to << 16 | size << 32
+
+    seed("device_frames", "calls", u8(3) + call(plain, 0, 12, bytes(12)) + call(plain, 1, 4, bytes(12)) + call(plain, 2, 0) + bytes(4))
+    seed("device_frames", "cancelled", u8(2) + call(cancelled, 0, 12, bytes(12)) + call(plain, 4, 4, bytes(4)) + bytes(3))
+    seed("device_frames", "elsewhere", u8(2) + call(elsewhere, 3, 16) + call(elsewhere, 0, 12, bytes(12)) + bytes(2))
+    seed("device_frames", "chain", u8(1) + chain_of(step(0, 12, own=True), 0, 0, step(0, 12, copies=2), copy(0, 0, 8), copy(0, 8, 4)) + bytes(9))
+    seed("device_frames", "long_results", u8(1) + chain_of(step(8), step(8)) + bytes(9))
+    seed("device_frames", "copies", u8(1) + chain_of(step(6, 1000, own=True), step(6, 1000, copies=2), copy(0, 996, 8)) + bytes(9))
+
+
 def recordings():
     head = u8(1) + u64(1000, 5000) + u32(2)
     event = lambda kind, ticks: u8(kind) + u64(ticks) + struct.pack("<i", 0) + u8(1, 1) + u32(7)
@@ -261,5 +284,5 @@ def texts():
     seed("matrix_market", "large", banner + "real general\n2147483646 1 2147483646\n")
 
 
-for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, kernels, recordings, counters, trace_parts, texts):
+for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, kernels, device_frames, recordings, counters, trace_parts, texts):
     make()

@@ -77,7 +77,9 @@ class lone_kernel {
 void send_random(lone_kernel& kernel, std::uint64_t position, std::mt19937_64& random) {
   wire::call_slot& slot = kernel.queue().call_at(position);
   for (std::byte& one : slot.arguments) one = static_cast<std::byte>(random());
-  wire::release(slot.what, random() | std::uint64_t{1} << 63);  // of no position here
+  wire::call_header& start = kernel.queue().header_at(position);
+  start.first_argument = random();
+  wire::release(start.what, random() | std::uint64_t{1} << 63);  // of no position here
   const auto known = static_cast<std::uint32_t>(kernel.rows().size());
   auto function = static_cast<std::uint32_t>(random());
   auto size = static_cast<std::uint32_t>(random() % wire::elsewhere_size);

@@ -58,16 +58,16 @@ template <class Pointer, Pointer Function>
 struct host_call;
 template <class Result, class... Params, Result (*Function)(Params...)>
 struct host_call<Result (*)(Params...), Function> {
-  static void run(const std::byte* arguments, std::size_t size, node_t node, std::uint32_t answer) {
+  static void run(const std::byte* arguments, std::size_t size, node_t node, const answer_place& answer) {
     argument_reader from(arguments, size);
     start{from, node, answer, from.take(static_cast<std::decay_t<Params>*>(nullptr))...};
   }
   struct start {
     template <class... Values>
-    start(const argument_reader& from, node_t node, std::uint32_t answer, const Values&... values) {
+    start(const argument_reader& from, node_t node, const answer_place& answer, const Values&... values) {
       using callable = fn_t<Result (*)(Params...), Function>;
       if (!from.ok()) throw protocol_error("a device has called a function with other arguments than it has");
-      if (answer == no_answer)
+      if (answer.slot == no_answer)
         offload::ping(node, callable{}, values...);
       else
         offload::async(node, callable{}, values...).on_result([answer](auto result) {
@@ -78,7 +78,7 @@ struct host_call<Result (*)(Params...), Function> {
 
  private:
   template <class Future>
-  static void send_answer(std::uint32_t answer, Future result) noexcept {
+  static void send_answer(const answer_place& answer, Future result) noexcept {
     try {
       if constexpr (std::is_void_v<Result>) {
         result.get();
@@ -124,32 +124,44 @@ template <class Pointer, Pointer Function>
 /// The calling thread of the hardware, with what a lane has for messages.
 class sending_thread {
  public:
-  __device__ void post(const message_head& head, const std::byte* bytes, bool /*wait*/) const {
+  __device__ std::uint64_t post(const message_head& head, const std::byte* bytes) const {
+    send_kept_replies();
     const running_call& here = this_call();
     hardware_link link;
     const std::uint64_t ticket = take_ticket(*here.sent);
-    while (!has_place(link, *here.messages, *here.sent, ticket)) pause();
+    while (!has_place(link, *here.messages, *here.sent, ticket)) __nanosleep(pause_ns);
     send_message(link, *here.messages, ticket, head, bytes);
+    return ticket;
   }
-  [[nodiscard]] __device__ std::uint32_t claim_answer() const {
+  [[nodiscard]] __device__ std::uint32_t claim_answer() {
+    send_kept_replies();
+    std::uint32_t slot = claim_answer_slot(*this_call().sent);
+    while (slot == no_answer && pause()) slot = claim_answer_slot(*this_call().sent);
+    return slot;
+  }
+  [[nodiscard]] __device__ answer_status take_answer(std::uint32_t slot, std::uint64_t ticket, std::byte* value,
+                                                     std::size_t size) const {
     hardware_link link;
-    for (;;) {
-      const std::uint32_t slot = claim_answer_slot(link, *this_call().messages, *this_call().sent);
-      if (slot != no_answer) return slot;
-      pause();
-    }
+    return take_answer_from(link, *this_call().messages, *this_call().sent, slot, ticket, value, size);
   }
-  [[nodiscard]] __device__ answer_status take_answer(std::uint32_t slot, std::byte* value, std::size_t size) const {
-    hardware_link link;
-    return take_answer_from(link, *this_call().messages, *this_call().sent, slot, value, size);
+  [[nodiscard]] __device__ bool pause() {
+    __nanosleep(pause_ns);
+    const long long now = clock64();
+    if (now - asked_at_ < asking_interval) return true;
+    asked_at_ = now;
+    return !stop_requested();
   }
-  __device__ static void pause() { __nanosleep(50); }
+
+ private:
+  static constexpr unsigned pause_ns = 50;
+  static constexpr long long asking_interval = 20'000;  // cycles: ten accesses over the link
+  long long asked_at_ = clock64();
 };
 #endif
 
-/// Sends a call from a device function to its process.
+/// Sends a call from a device function to its process, and gives the ticket of the message.
 template <class Pointer, Pointer Function, class Lane, class... Args>
-HAM_DEVICE void post_call(Lane& from, node_t node, std::uint32_t answer, const Args&... args) {
+HAM_DEVICE std::uint64_t post_call(Lane& from, node_t node, std::uint32_t answer, const Args&... args) {
   using signature = host_signature<Pointer>;
   static_assert(signature::arguments_fit,
                 "ham: a function that devices call has plain parameters of at most 224 bytes together");
@@ -161,23 +173,24 @@ HAM_DEVICE void post_call(Lane& from, node_t node, std::uint32_t answer, const A
   head.node = node;
   head.answer = answer;
   head.size = static_cast<std::uint32_t>(to.size());
-  from.post(head, bytes, true);
+  return from.post(head, bytes);
 }
 
-/// Waits for an answer in the slot.
+/// Waits for the answer to the message with that ticket. none: the call that asked is to stop, and it has not come.
 template <class Lane>
-[[nodiscard]] HAM_DEVICE bool wait_for_answer(Lane& here, std::uint32_t slot, std::byte* bytes, std::size_t size) {
-  for (;;) {
-    const answer_status status = here.take_answer(slot, bytes, size);
-    if (status != answer_status::none) return status == answer_status::value;
-    here.pause();
+[[nodiscard]] HAM_DEVICE answer_status wait_for_answer(Lane& here, std::uint32_t slot, std::uint64_t ticket,
+                                                       std::byte* bytes, std::size_t size) {
+  for (bool goes_on = true;;) {
+    const answer_status status = here.take_answer(slot, ticket, bytes, size);
+    if (status != answer_status::none || !goes_on) return status;
+    goes_on = here.pause();
   }
 }
 
 }  // namespace detail
 
-/// The answer to a call that a device function has made. Used by the thread that made it. One that goes before get()
-/// gives its place among the 64 that may be awaited back when the answer has come.
+/// The answer to a call that a device function has made. Used by the thread that made it. One that goes gives its place
+/// among the 64 back that its block may await.
 template <class Result>
 class answer {
  public:
@@ -193,33 +206,38 @@ class answer {
   answer& operator=(const answer&) = delete;
   HAM_DEVICE ~answer() { drop(); }
 
-  /// Waits for it. False: the call has failed, or its answer was taken or moved before, and `to` is as before.
+  /// Waits for it. False: the call has failed, its answer was taken or moved before, or the function that asks is to
+  /// stop and it has not come; `to` is as before.
   [[nodiscard]] HAM_DEVICE bool get(Result& to) {
     alignas(Result) std::byte bytes[sizeof(Result)];
 #if HAM_DEVICE_CODE
     if (slot_ == detail::no_answer) return false;
     detail::sending_thread here;
-    const bool got = detail::wait_for_answer(here, slot_, bytes, sizeof bytes);
+    const detail::answer_status got = detail::wait_for_answer(here, slot_, ticket_, bytes, sizeof bytes);
 #else
     if (here_ == nullptr) return take_future(to);
     if (slot_ == detail::no_answer) return false;
-    const bool got = detail::wait_for_answer(*here_, slot_, bytes, sizeof bytes);
+    const detail::answer_status got = detail::wait_for_answer(*here_, slot_, ticket_, bytes, sizeof bytes);
 #endif
+    if (got == detail::answer_status::none) drop();
     slot_ = detail::no_answer;
-    if (got) to = *reinterpret_cast<const Result*>(bytes);
-    return got;
+    if (got != detail::answer_status::value) return false;
+    to = *reinterpret_cast<const Result*>(bytes);
+    return true;
   }
 
 #if HAM_DEVICE_CODE
-  __device__ explicit answer(std::uint32_t slot) noexcept : slot_(slot) {}
+  __device__ answer(std::uint32_t slot, std::uint64_t ticket) noexcept : slot_(slot), ticket_(ticket) {}
 #else
-  answer(detail::lane* here, std::uint32_t slot) noexcept : slot_(slot), here_(here) {}
+  answer(detail::lane* here, std::uint32_t slot, std::uint64_t ticket) noexcept
+      : slot_(slot), ticket_(ticket), here_(here) {}
   explicit answer(offload::future<Result> of) : future_(std::move(of)) {}
 #endif
 
  private:
   HAM_DEVICE void take(answer& other) noexcept {
     slot_ = other.slot_;
+    ticket_ = other.ticket_;
     other.slot_ = detail::no_answer;
 #if !HAM_DEVICE_CODE
     here_ = other.here_;
@@ -236,6 +254,7 @@ class answer {
   }
 
   std::uint32_t slot_ = detail::no_answer;  // none: it was taken, or is a future's
+  std::uint64_t ticket_ = 0;                // of the message
 #if !HAM_DEVICE_CODE
   bool take_future(Result& to) {
     try {
@@ -252,7 +271,9 @@ class answer {
 };
 
 /// From a device function: has `Function` executed by any node, once, and waits for nothing. Calls of one thread arrive
-/// in their order. Blocks only while the queue of messages is full. Plain parameters, at most 224 bytes together.
+/// in their order. Blocks only while the queue of messages is full, also in a function that is to stop. Plain
+/// parameters, at most 224 bytes together. `Function` sees what the device has written to its memory before; what was
+/// written to memory of the host by pointers of CUDA's own only behind __threadfence_system().
 template <auto Function, class... Args>
 HAM_DEVICE void ping(node_t node, const Args&... args) {
   using pointer = std::decay_t<decltype(Function)>;
@@ -267,7 +288,9 @@ HAM_DEVICE void ping(node_t node, const Args&... args) {
 #endif
 }
 
-/// The same with an answer of at most 56 bytes, of which 64 may be awaited at once.
+/// The same with an answer of at most 56 bytes, of which a block may await 64 at once. If it awaits them already, it
+/// waits for one of them; a function that is to stop sends nothing then, and get() is false. Waits for room in the
+/// queue of messages, and orders memory, as ping() does.
 template <auto Function, class... Args>
 [[nodiscard]] HAM_DEVICE auto async(node_t node, const Args&... args) {
   using pointer = std::decay_t<decltype(Function)>;
@@ -277,13 +300,13 @@ template <auto Function, class... Args>
 #if HAM_DEVICE_CODE
   detail::sending_thread here;
   const std::uint32_t slot = here.claim_answer();
-  detail::post_call<pointer, Function>(here, node, slot, args...);
-  return answer<result>(slot);
+  if (slot == detail::no_answer) return answer<result>(slot, 0);
+  return answer<result>(slot, detail::post_call<pointer, Function>(here, node, slot, args...));
 #else
   if (detail::lane* const here = detail::this_lane()) {
     const std::uint32_t slot = here->claim_answer();
-    detail::post_call<pointer, Function>(*here, node, slot, args...);
-    return answer<result>(here, slot);
+    if (slot == detail::no_answer) return answer<result>(here, slot, 0);
+    return answer<result>(here, slot, detail::post_call<pointer, Function>(*here, node, slot, args...));
   }
   return answer<result>(offload::async(node, fn<Function>, args...));
 #endif
@@ -301,10 +324,10 @@ HAM_DEVICE void print(const Parts&... parts) {
   head.answer = detail::no_answer;
   head.size = line.size();
 #if HAM_DEVICE_CODE
-  detail::sending_thread().post(head, bytes, true);
+  detail::sending_thread().post(head, bytes);
 #else
   if (detail::lane* const here = detail::this_lane())
-    here->post(head, bytes, true);
+    here->post(head, bytes);
   else
     detail::print_here(bytes, line.size());
 #endif

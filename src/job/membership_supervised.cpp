@@ -27,11 +27,7 @@ void membership::remember_groups(const fresh_targets& planned) {
     member = group == last ? member + 1 : 0;
     last = group;
     if (starter != 0 || !group->behind.empty()) continue;
-    target_group own = *group;
-    own.count = 1;
-    own.restarts = false;  // that is what its number has
-    if (!own.program.complete && !group->cores.empty()) own.cores = {group->cores[member % group->cores.size()]};
-    groups_.insert_or_assign(number, std::move(own));
+    groups_.insert_or_assign(number, group->alone(member));
   }
 }
 

@@ -45,7 +45,7 @@ transport::host_side& started_targets::side_of(const starting_factory& by) {
 
 transport::start_plan started_targets::plan_for(const target_group& group, std::size_t member, node_t number) const {
   const std::vector<std::string>& own = defaults_.command;
-  transport::start_plan plan{number, member, own, {}, group.program.environment};
+  transport::start_plan plan{number, group.first_place + member, own, {}, group.program.environment};
   if (!group.program.command.empty()) {  // another build, with the application's own arguments
     plan.command = group.program.command;
     if (!group.program.complete) plan.command.insert(plan.command.end(), own.begin() + 1, own.end());

@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "core/call_stops.hpp"
 #include "core/thread_state.hpp"
+#include "ham/device/device_code.hpp"
 #include "ham/device/offloading.hpp"
 #include "ham/device/place.hpp"
 #include "runtime/contexts.hpp"
@@ -18,10 +19,13 @@ namespace ham::inline v1::detail {
 /// The manifest tells it to other nodes; this is for calls of the node itself, and for what the manifest did not have
 /// yet. Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
 void device_calls::throw_no_version(const device_execution& call) const {
-  throw call_error(
-      call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
-      " (that has no version of it: no compiler for devices has seen the function); compile the source that "
-      "declares it with one, as nvcc");
+  const char* const why =
+      device::detail::device_code_was_left_out()
+          ? " (the device functions of this program were compiled with the headers of another version of HAM, and are "
+            "left out); compile them again"
+          : " (that has no version of it: no compiler for devices has seen the function); compile the source that "
+            "declares it with one, as nvcc";
+  throw call_error(call.name() + " cannot run on the device of node " + std::to_string(at_.self()) + why);
 }
 
 device_calls::poll_scope::poll_scope(const engine& at) {
@@ -84,9 +88,7 @@ void device_calls::pass_after_calls(const std::shared_ptr<device_fence>& fence) 
   for (const queue& one : queues_) std::ranges::for_each(one.calls, add_to);
 }
 
-void* device_calls::stream_here() const noexcept {
-  return driver_->stream_of(contexts::of_call() == 0 ? nullptr : this_thread.context);
-}
+void* device_calls::stream_here() const noexcept { return driver_->stream_of(contexts::of_call()); }
 
 bool has_device(const incoming_call& call) noexcept { return device_calls::is_of(call.at); }
 
@@ -173,14 +175,14 @@ void refuse_holder(const incoming_call& call) {
 
 namespace ham::inline v1::device::detail {
 
-void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
+void answer_device(const answer_place& answer, const std::byte* value, std::size_t size) noexcept {
   const std::lock_guard guard(ham::detail::device_calls::end_mutex());
   ham::detail::device_calls* const to = ham::detail::device_calls::of_this_process();
   const answer_status status = value == nullptr ? answer_status::failed : answer_status::value;
   if (to != nullptr) to->answer(answer, status, value, size);
 }
 
-void fail_device(std::uint32_t answer) noexcept { answer_device(answer, nullptr, 0); }
+void fail_device(const answer_place& answer) noexcept { answer_device(answer, nullptr, 0); }
 
 bool stop_requested_of_processor() noexcept {
   ham::detail::call_stop* const stop = ham::detail::this_thread.innermost_stop();

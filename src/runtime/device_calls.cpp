@@ -84,7 +84,7 @@ bool device_calls::may_begin(const device_execution& one) noexcept {
 }
 
 bool device_calls::has_room(const device_execution& one) noexcept {
-  if (!one.is_among(uploaded_)) return false;
+  if (absences_ != 0 || !one.is_among(uploaded_)) return false;
   if (one.of_grid()) return std::ranges::none_of(queues_, &queue::full);
   return !queue_of(one).full();
 }
@@ -107,8 +107,9 @@ bool device_calls::stage(device_execution& one, const std::byte* arguments, cons
   }
 }
 
-/// Its arguments are in `arguments`, or `source` writes them. False: there is no room, or the device does not know the
-/// function yet. Throws std::bad_alloc: the device never has memory for its arguments.
+/// Its arguments are in `arguments`, or `source` writes them. False: there is no room, the device does not know the
+/// function yet, or is to have no calls for a while. Throws std::bad_alloc: the device never has memory for its
+/// arguments.
 bool device_calls::post(const shared_request& one, const std::byte* arguments, const device_request* source) {
   if (!has_room(*one)) return false;
   const auto write = [&](std::byte* to) {
@@ -253,6 +254,7 @@ bool device_calls::serve(std::unique_lock<std::mutex>& lock) {
 void device_calls::run() {
   const engine_scope scope(&at_);
   this_thread.only_receives = true;  // a function that it executed might wait for the device, whose replies it takes
+  note_serving_device();
   using backoff =
       base::backoff<base::backoff_schedule{.spins = 100, .yields = 400, .sleep_ns = 20'000, .max_sleep_ns = 100'000}>;
   backoff pause;

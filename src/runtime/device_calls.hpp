@@ -53,6 +53,11 @@ class device_calls {
   void pass_after_calls(const std::shared_ptr<device_fence>& fence);
   /// The vendor's stream of the calling thread's context; nullptr: the device has none. Any thread.
   [[nodiscard]] void* stream_here() const noexcept;
+  /// The resident kernel is to leave, and to stay away until as many end_absence() have come; calls wait meanwhile.
+  /// Does not wait: is_away() says when it has left. Any thread.
+  void begin_absence();
+  void end_absence() noexcept;
+  [[nodiscard]] bool is_away();
   /// See poll_device(), leave_device_alone().
   bool poll();
   /// While it lives, the device of that node stays.
@@ -69,11 +74,10 @@ class device_calls {
     device_calls* of_ = nullptr;
   };
   void leave_alone() noexcept;
-  /// Answers a message of the device, which may say any slot. Any thread.
-  void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
+  /// See device_message_runner. With the lock of end_mutex().
+  void answer(const device::detail::answer_place& to, device::detail::answer_status status, const std::byte* value,
               std::size_t size) noexcept {
-    if (slot < device::detail::answer_slots)
-      device::detail::fill_answer(driver_->messages(), slot, status, value, size);
+    messages_.answer(to, status, value, size);
   }
 
  private:
@@ -110,6 +114,7 @@ class device_calls {
   bool post_waiting(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_first(const device_execution& one) const noexcept;
   void pass_stops(std::unique_lock<std::mutex>& lock);
+  void give_up(std::unique_lock<std::mutex>& lock, std::size_t queue, std::uint64_t position);
   void take_out_stopped(std::unique_lock<std::mutex>& lock);
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
@@ -142,6 +147,7 @@ class device_calls {
   std::atomic<bool> has_waiting_{false};  // some in waiting_; to be seen without the lock
   std::atomic<bool> is_polled_{false};    // by a thread that receives, since the thread has asked last
   std::size_t in_queues_ = 0;             // requests, not leaves
+  std::size_t given_up_ = 0;              // of these; have been answered, and are taken out by the next residency
   std::uint32_t uploaded_ = 0;            // functions that the device knows
   bool was_busy_ = false;                 // there was a call or a reply since busy_ns_
   std::int64_t busy_ns_ = 0;              // when there was a call last
@@ -149,6 +155,9 @@ class device_calls {
   std::int64_t next_housekeeping_ns_ = 0;  // of the thread: when the rest is seen to that is not urgent
   bool is_settled_ = false;                // the kernel is resident, and is to stay
   bool leaving_ = false;
+  bool absent_ = true;     // the kernel, until the thread launches it
+  unsigned absences_ = 0;  // that have begun: nothing is put into the queues
+  bool away_ = false;      // there are some, and the kernel is absent
   bool stop_ = false;
   bool failed_ = false;             // it has lost calls, and its process ends: nobody is to find it idle
   std::atomic<unsigned> polls_{0};  // under way

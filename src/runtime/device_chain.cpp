@@ -1,5 +1,6 @@
 #include "runtime/device_chain.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -60,6 +61,7 @@ bool device_chain::append(const device_request& what, std::size_t result_at) {
     words.push_back(made.word());
     linked += made.size;
   }
+  std::ranges::sort(words, {}, [](std::uint64_t word) { return wire::chain_copy::of(word).to; });
   const wire::chain_step head{what.function->number(), linked != what.size, what.size, words.size()};
   const std::size_t begin = program_.size();
   const std::size_t argument_bytes = head.argument_words() * sizeof(std::uint64_t);

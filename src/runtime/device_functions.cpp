@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/immortal.hpp"
+#include "base/log.hpp"
 #include "ham/device/kernel.hpp"
 
 namespace ham::inline v1::device::detail {
@@ -40,13 +41,23 @@ const function_entry& function_at(std::uint32_t number) noexcept {
 
 namespace {
 std::atomic<const device_code*> code_of_process{nullptr};
-}
+std::atomic<bool> code_left_out{false};
+}  // namespace
 
 const device_code* device_code_of_process() noexcept { return code_of_process.load(std::memory_order_acquire); }
 
-bool enlist_device_code(const device_code& code) noexcept {
-  code_of_process.store(&code, std::memory_order_release);
+bool enlist_device_code(const device_code& code, std::uint32_t layout) noexcept {
+  if (layout == queue_layout) {
+    code_of_process.store(&code, std::memory_order_release);
+    return true;
+  }
+  code_left_out.store(true, std::memory_order_relaxed);
+  base::log("runtime", base::log_level::error,
+            "the device functions of this program were compiled with the headers of another version of HAM, and are "
+            "left out; compile them again");
   return true;
 }
+
+bool device_code_was_left_out() noexcept { return code_left_out.load(std::memory_order_relaxed); }
 
 }  // namespace ham::device::detail

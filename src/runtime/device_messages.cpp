@@ -33,7 +33,7 @@ host_function_list& listed_host_functions() { return base::immortal<host_functio
 void host_function::enlist() {
   host_function_list& to = listed_host_functions();
   std::lock_guard guard(to.mutex);
-  number_ = static_cast<std::uint32_t>(to.all.size());
+  number_ = static_cast<std::uint32_t>(std::min<std::size_t>(to.all.size(), unknown_function));
   to.all.push_back(this);
 }
 
@@ -59,7 +59,7 @@ number_variable number_variable_at(std::uint32_t index) noexcept {
 const host_function* host_function_at(std::uint32_t number) noexcept {
   host_function_list& from = listed_host_functions();
   std::lock_guard guard(from.mutex);
-  return number < from.all.size() ? from.all[number] : nullptr;
+  return number < std::min<std::size_t>(from.all.size(), unknown_function) ? from.all[number] : nullptr;
 }
 
 }  // namespace ham::device::detail
@@ -122,9 +122,9 @@ void print_line(std::string line) {
 }
 
 /// Who awaits an answer is told, and nobody else.
-void report_message_failure(engine& at, const wire::message_head& of, const char* why) noexcept {
+void report_message_failure(engine& at, const device_message& of, const char* why) noexcept {
   static constinit line_limiter lines;
-  if (of.answer != wire::no_answer) {
+  if (of.answer.slot != wire::no_answer) {
     wire::fail_device(of.answer);
     return;
   }
@@ -147,22 +147,21 @@ std::string printed_text(std::span<const std::byte> parts) {
   return text;
 }
 
-void execute_device_message(engine& at, const device::detail::message_slot& what) noexcept {
-  const std::size_t size = std::min<std::size_t>(what.head.size, wire::max_message);
+void execute_device_message(engine& at, const device_message& what) noexcept {
   try {
-    if (what.head.function == wire::print_function) {
-      print_line(printed_text({what.arguments, size}));
+    if (what.function == wire::print_function) {
+      print_line(printed_text({what.arguments, what.size}));
       return;
     }
-    const wire::host_function* const function = wire::host_function_at(what.head.function);
+    const wire::host_function* const function = wire::host_function_at(what.function);
     if (function == nullptr) {
-      const std::string why = "it is function " + std::to_string(what.head.function) + ", which is none";
-      report_message_failure(at, what.head, why.c_str());
+      const std::string why = "it is function " + std::to_string(what.function) + ", which is none";
+      report_message_failure(at, what, why.c_str());
       return;
     }
-    function->run()(what.arguments, size, what.head.node, what.head.answer);
+    function->run()(what.arguments, what.size, what.node, what.answer);
   } catch (const std::exception& problem) {
-    report_message_failure(at, what.head, problem.what());
+    report_message_failure(at, what, problem.what());
   }
 }
 

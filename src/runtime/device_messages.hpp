@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "ham/device/offloading.hpp"
 #include "ham/device/outbox.hpp"
 #include "runtime/engine.hpp"
 
@@ -28,8 +29,17 @@ class line_limiter {
   std::uint64_t held_back_ = 0;
 };
 
+/// One that was taken from the queue of a block.
+struct device_message {
+  std::uint32_t function = 0;
+  node_t node = 0;
+  device::detail::answer_place answer{};
+  std::uint32_t size = 0;  ///< of the arguments
+  alignas(device::detail::max_alignment) std::byte arguments[device::detail::max_message];
+};
+
 /// Prints it, or starts the call that it asks for; may wait for either. Does not throw: a function that awaits an
 /// answer sees that the call has failed; else stderr tells it, at most once a second.
-void execute_device_message(engine& at, const device::detail::message_slot& what) noexcept;
+void execute_device_message(engine& at, const device_message& what) noexcept;
 
 }  // namespace ham::detail

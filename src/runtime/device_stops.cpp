@@ -27,8 +27,20 @@ bool device_calls::is_first(const device_execution& one) const noexcept {
   });
 }
 
+/// Answers a call that was cancelled behind the leave of a kernel which is to stay away: the device would do so when
+/// the kernel comes back. Its place stays taken until then.
+void device_calls::give_up(std::unique_lock<std::mutex>& lock, std::size_t queue, std::uint64_t position) {
+  const shared_request one = std::move(queues_[queue].calls[position % wire::queue_slots]);
+  ++given_up_;
+  if (one->staged != 0) driver_->unstage(one->staged);
+  lock.unlock();
+  one->cancel();
+  lock.lock();
+}
+
 /// Tells functions that their callers want them to stop, and ends the process if one does not. The device decides
-/// whether a call has begun, and its reply tells; blocks that execute one together must not decide differently.
+/// whether a call has begun, and its reply tells; blocks that execute one together must not decide differently. While
+/// the kernel is absent, nothing has begun that has no reply.
 void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
   const std::int64_t now = base::now_ns();
   for (std::size_t i = 0; i < queues_.size(); ++i) {
@@ -37,7 +49,14 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
       if (one == nullptr || !one->stop_requested()) continue;
       wire::send_stop(driver_->queues()[i], position);
       if (!one->of_grid()) wire::cancel_call(driver_->queues()[i], position);
-      if (limits_.watchdog_ns == 0 || position != queues_[i].consumed() || !is_first(*one)) continue;
+      if (absent_) {
+        if (away_ && !one->of_grid() && wire::is_unanswered(driver_->queues()[i], position % wire::queue_slots))
+          give_up(lock, i, position);
+        continue;
+      }
+      if (limits_.watchdog_ns == 0) continue;
+      const bool begun = wire::has_begun(driver_->queues()[i], position);
+      if (!begun && (position != queues_[i].consumed() || !is_first(*one))) continue;
       if (one->stopping_ns == 0) one->stopping_ns = now;
       if (now - one->stopping_ns > limits_.watchdog_ns) {
         one->turn_to(wire::executed_step(driver_->queues()[i], wire::stamp_of(position)));

@@ -47,7 +47,8 @@ class device_driver {
   [[nodiscard]] virtual device_description description() const { return {}; }
   /// The queues of calls, one for each block of the resident kernel. Stay where they are.
   [[nodiscard]] virtual std::span<device::detail::call_queue> queues() noexcept = 0;
-  [[nodiscard]] virtual device::detail::outbox& messages() noexcept = 0;
+  /// The messages of each block. Stay where they are.
+  [[nodiscard]] virtual std::span<device::detail::outbox> messages() noexcept = 0;
 
   /// Whether the device can execute that function. Any thread.
   [[nodiscard]] virtual bool has(const device::detail::function_entry& function) const noexcept = 0;
@@ -70,9 +71,9 @@ class device_driver {
   [[nodiscard]] virtual std::uint64_t stage(std::span<const std::byte> bytes) = 0;
   virtual void unstage(std::uint64_t address) noexcept = 0;
 
-  /// The vendor's stream for what functions of the host launch by themselves, the same one for the same `context`;
-  /// nullptr: the device has none. Any thread.
-  [[nodiscard]] virtual void* stream_of(const void* /*context*/) noexcept { return nullptr; }
+  /// The vendor's stream for what functions of the host launch by themselves: always the same one for the context of
+  /// that number, and another one for functions without a context (0). nullptr: the device has none. Any thread.
+  [[nodiscard]] virtual void* stream_of(std::uint32_t /*context*/) noexcept { return nullptr; }
 };
 
 /// What owns a device besides being something else: the transport of a target process that has one.

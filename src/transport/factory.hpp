@@ -39,11 +39,26 @@ struct target_program {
 struct target_group {
   explicit target_group(const factory& maker, std::size_t targets = 1) : by(&maker), count(targets) {}
 
+  /// One of them, to start it again: it has the place, and the core, that it had among all of them.
+  [[nodiscard]] target_group alone(std::size_t member) const {
+    target_group result = *this;
+    result.first_place = first_place + member;
+    result.all_places = places();
+    result.count = 1;
+    result.restarts = false;  // that is what its number has
+    if (!program.complete && !cores.empty()) result.cores = {cores[member % cores.size()]};
+    return result;
+  }
+  /// How many targets the group had as it was written.
+  [[nodiscard]] std::size_t places() const noexcept { return all_places == 0 ? count : all_places; }
+
   const factory* by;
   std::size_t count;
-  bool restarts = false;   ///< those that die are started again
-  bool each_rank = false;  ///< every process that a launcher has started, the host included, starts so many
-  std::vector<int> cores;  ///< one per target, in turn; empty: anywhere
+  std::size_t first_place = 0;  ///< of the first of them in the group as it was written
+  std::size_t all_places = 0;   ///< of that group, if this one is a part of it: places()
+  bool restarts = false;        ///< those that die are started again
+  bool each_rank = false;       ///< every process that a launcher has started, the host included, starts so many
+  std::vector<int> cores;       ///< one per target, in turn; empty: anywhere
   target_program program;
   std::string text;                                ///< as it was written, without each:
   std::vector<target_group> behind;                ///< what each of these starts beside itself, of waiting programs

@@ -19,7 +19,7 @@ namespace ham::inline v1::transport {
 /// One target to start.
 struct start_plan {
   node_t node = 1;
-  std::size_t member = 0;                ///< its place in its group, from 0
+  std::size_t member = 0;                ///< its place in its group as that was written, from 0
   std::vector<std::string> command;      ///< program and arguments
   std::vector<int> cores;                ///< empty: anywhere
   std::vector<std::string> environment;  ///< NAME=value, in addition to the host's own

@@ -4,6 +4,7 @@
 // env: HAM_GPU_TEST_NODES=cuda-emulated:1
 // timeout: 300
 #include "functions.hpp"
+#include "kernels.hpp"
 #include "multiprocess/support.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include <numeric>
 #include <optional>
 
+#include "ham/cuda.hpp"
+#include "ham/offload/context.hpp"
 #include "ham/offload/counters.hpp"
 #include "ham/offload/graph.hpp"
 
@@ -41,6 +44,15 @@ void note_thread(std::uint32_t thread, double) noexcept {
   what_has_come().threads.insert(thread);
 }
 int refuses(int value) { throw std::runtime_error("no " + std::to_string(value)); }
+/// On a GPU with what waits for the resident kernel.
+bool has_the_device_alone([[maybe_unused]] bool is_gpu) {
+  return ham::cuda::while_absent([&] {
+#ifdef GPU_TEST_KERNELS
+    if (is_gpu) launched_kernels::allocate(std::size_t{1} << 20);
+#endif
+    return true;
+  });
+}
 
 }  // namespace device_functions
 
@@ -144,6 +156,37 @@ TEST_F(on_a_gpu, pinned_memory_is_copied_before_and_after_its_pages_are_locked) 
     EXPECT_TRUE(same) << round;
     std::this_thread::sleep_for(50ms);
   }
+}
+
+/// GPU_TEST_KERNELS: nvcc has compiled kernels.cu.
+TEST_F(on_a_gpu, ordinary_functions_launch_kernels_of_their_own) {
+#ifdef GPU_TEST_KERNELS
+  if (nodes_here().starts_with("cuda-emulated")) GTEST_SKIP() << "an emulated GPU has no stream of CUDA's";
+  constexpr std::size_t n = 100'003;
+  const std::vector<float> sent(n, 3.0F);
+  const offload::buffer<float> x{gpu, n};
+  offload::put(sent.data(), x.ptr(), n).get();
+  const std::uint64_t without_context = offload::sync(gpu, fn<&launched_kernels::scale>, x.ptr(), n, 2.0F);
+  offload::sync(gpu, fn<&nothing>);  // the resident kernel is there from now on
+  const offload::context first(gpu);
+  const offload::context second(gpu);
+  const std::uint64_t of_first = offload::sync(first, fn<&launched_kernels::scale>, x.ptr(), n, 5.0F);
+  const std::uint64_t of_second = offload::sync(second, fn<&launched_kernels::scale>, x.ptr(), n, 0.5F);
+  EXPECT_EQ(std::set({without_context, of_first, of_second}).size(), 3U) << "a stream for each";
+  EXPECT_EQ(offload::sync(first, fn<&launched_kernels::scale>, x.ptr(), n, 1.0F), of_first);
+  std::vector<float> got(n);
+  offload::get(x.ptr(), got.data(), n).get();
+  EXPECT_TRUE(std::ranges::all_of(got, [](float one) { return one == 15.0F; }));
+#else
+  GTEST_SKIP() << "nvcc has compiled no kernels for this program";
+#endif
+}
+
+TEST_F(on_a_gpu, what_waits_for_the_kernel_is_done_while_it_is_absent) {
+  const offload::context context(gpu);
+  offload::sync(gpu, fn<&nothing>);
+  EXPECT_TRUE(offload::sync(context, fn<&has_the_device_alone>, !nodes_here().starts_with("cuda-emulated")));
+  offload::sync(gpu, fn<&nothing>);  // and it comes again
 }
 
 TEST_F(on_a_gpu, functions_ask_the_host_and_tell_it) {

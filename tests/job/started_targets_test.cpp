@@ -76,6 +76,30 @@ TEST(started_targets, have_numbers_places_and_cores) {
   for (const transport::job_size& size : log.sizes) EXPECT_EQ(size.nodes, 13U);
 }
 
+TEST(started_targets, have_the_place_and_core_again_that_they_had_in_their_group) {
+  starts_log log;
+  const starting_played by(log);
+  target_group all(by, 3);
+  all.cores = {4, 5};
+  all.restarts = true;
+  const target_group second = all.alone(1);
+  EXPECT_EQ(second.count, 1U);
+  EXPECT_EQ(second.places(), 3U);
+  EXPECT_FALSE(second.restarts);
+  const std::vector<target_group> groups{second, all.alone(2), second.alone(0)};
+  lone_node host;
+  started_targets targets(*host, defaults());
+  targets.start(numbered(4, groups), 7);
+  ASSERT_EQ(log.started.size(), 3U);
+  EXPECT_EQ(log.started[0].at(0).member, 1U);
+  EXPECT_EQ(log.started[0].at(0).cores, std::vector<int>{5});
+  EXPECT_EQ(log.started[1].at(0).member, 2U);
+  EXPECT_EQ(log.started[1].at(0).cores, std::vector<int>{4});
+  EXPECT_EQ(log.started[2].at(0).member, 1U) << "also when it is started once more";
+  EXPECT_EQ(log.started[2].at(0).cores, std::vector<int>{5});
+  EXPECT_EQ(groups[2].places(), 3U);
+}
+
 TEST(started_targets, of_one_transport_share_a_side) {
   starts_log log;
   starts_log other_log;

@@ -6,7 +6,9 @@
 #include <ham/offload/counters.hpp>
 #include <ham/offload/graph.hpp>
 
+#include "some_attempt.hpp"
 #include "support.hpp"
+#include "transport/cuda/emulated_lane.hpp"
 
 #include <numeric>
 
@@ -40,6 +42,11 @@ HAM_DEVICE int faulting(int value) {
   return value;
 }
 
+/// What the device has done before it has given this.
+transport::cuda::link_counts work_of_device() {
+  return static_cast<transport::cuda::emulated_lane*>(device::detail::this_lane())->link().counts();
+}
+
 }  // namespace device_graph_test
 
 HAM_DEVICE_FUNCTION(device_graph_test::scaled_by, block)
@@ -49,6 +56,7 @@ HAM_DEVICE_FUNCTION(device_graph_test::threads_of_grid, grid)
 HAM_DEVICE_FUNCTION(device_graph_test::next_of, thread)
 HAM_DEVICE_FUNCTION(device_graph_test::failing, thread)
 HAM_DEVICE_FUNCTION(device_graph_test::faulting, thread)
+HAM_DEVICE_FUNCTION(device_graph_test::work_of_device, thread)
 
 namespace {
 
@@ -120,6 +128,22 @@ TEST(device_graph, has_calls_that_the_device_executes_one_behind_the_other) {
     EXPECT_EQ(step(i).get(), i + 8);
     EXPECT_EQ(calls() - before, 8U) << "each of them counts";
   }
+}
+
+TEST(device_graph, of_eight_stages_crosses_the_link_twice_and_is_answered_once) {
+  const runtime rt(nodes("cuda-emulated:1/blocks=1/read=20000000/linger=10000000"));
+  offload::graph g;
+  auto last = g.input<int>();
+  for (int i = 0; i < 8; ++i) last = g.call(1, fn<&next_of>, last);
+  auto step = g.compile(last);
+  EXPECT_EQ(step(0).get(), 8);
+  EXPECT_TRUE(in_some_attempt([&] {  // a machine that is so slow that the device asks for stops
+    const auto before = offload::sync(1, fn<&work_of_device>);
+    EXPECT_EQ(step(1).get(), 9);
+    const auto after = offload::sync(1, fn<&work_of_device>);
+    EXPECT_EQ(after.fences - before.fences, 1U + 1U) << "a reply, and that which has said what was before";
+    return after.reads - before.reads <= 2 + 1;
+  })) << "the beginning of the chain, its arguments, and the question how many there were";
 }
 
 TEST(device_graph, names_the_stage_whose_function_faults) {

@@ -4,6 +4,9 @@
 #include <ham/device.hpp>
 #include <ham/offload/counters.hpp>
 
+#include <time.h>
+
+#include "some_attempt.hpp"
 #include "support.hpp"
 
 using namespace ham;
@@ -30,6 +33,7 @@ HAM_DEVICE std::uint64_t until_stopped(word state) {
   return rounds;
 }
 HAM_DEVICE std::uint64_t block_until_stopped(word state) { return until_stopped(state); }
+HAM_DEVICE void traps(int) { device::trap("a planned fault"); }
 
 }  // namespace device_stop_test
 
@@ -37,6 +41,7 @@ HAM_DEVICE_FUNCTION(device_stop_test::same, thread)
 HAM_DEVICE_FUNCTION(device_stop_test::meets, thread)
 HAM_DEVICE_FUNCTION(device_stop_test::until_stopped, thread)
 HAM_DEVICE_FUNCTION(device_stop_test::block_until_stopped, block)
+HAM_DEVICE_FUNCTION(device_stop_test::traps, thread)
 
 namespace {
 
@@ -141,6 +146,72 @@ TEST(device_processes, that_are_killed_fail_with_the_functions_that_ran) {
     EXPECT_EQ(failure.outcome(), call_outcome::may_have_run);
   }
   EXPECT_EQ(offload::sync(2, fn<&same>, 5), 5) << "the other device goes on";
+}
+
+/// Whether `fail` has an error of a device's process for its caller in time, once.
+template <class Fail>
+[[nodiscard]] bool fails_in_time(Fail fail, std::chrono::microseconds& took) {
+  constexpr auto bar = 100ms;
+  return in_some_attempt([&] {
+    const runtime rt(nodes("cuda-emulated:1"));
+    const words at(1);
+    const pid_t pid = offload::sync(1, fn<&own_pid>);
+    auto running = offload::async(1, fn<&until_stopped>, at.at(0));
+    EXPECT_TRUE(eventually([&] { return at.value(0) == 1; }));
+    const auto begin = std::chrono::steady_clock::now();
+    fail(pid, running);
+    took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
+    return took <= bar;
+  });
+}
+
+TEST(device_processes, that_are_killed_fail_within_100_ms) {
+  if (sanitized()) GTEST_SKIP() << "a sanitizer takes its own time";
+  std::chrono::microseconds took{};
+  const auto kill = [](pid_t pid, offload::future<std::uint64_t>& running) {
+    ASSERT_EQ(::kill(pid, SIGKILL), 0);
+    EXPECT_THROW(static_cast<void>(running.get()), node_failure);
+  };
+  EXPECT_TRUE(fails_in_time(kill, took)) << took.count() << " us";
+}
+
+TEST(device_processes, whose_function_traps_fail_within_100_ms) {
+  if (sanitized()) GTEST_SKIP() << "a sanitizer takes its own time";
+  std::chrono::microseconds took{};
+  const auto trap = [](pid_t, offload::future<std::uint64_t>&) {
+    offload::context other(1);  // on another block
+    EXPECT_THROW(offload::sync(other, fn<&traps>, 1), node_failure);
+  };
+  EXPECT_TRUE(fails_in_time(trap, took)) << took.count() << " us";
+}
+
+/// What its processor does in a second, behind the calls and behind a put, when the kernel has left.
+TEST(device_processes, that_are_idle_take_no_processor_time) {
+  if (sanitized()) GTEST_SKIP() << "a sanitizer has threads of its own";
+  constexpr auto time = 1s;
+  constexpr auto most = std::chrono::nanoseconds(time) / 100;
+  const runtime rt(nodes("cuda-emulated/linger=1000"));
+  const words at(1);
+  const auto is_resident = [] { return read_counters(::getpid()).at(0).nodes.at(1).device.resident; };
+  clockid_t of_target{};
+  ASSERT_EQ(::clock_getcpuclockid(offload::sync(1, fn<&own_pid>), &of_target), 0);
+  const auto used = [&] {
+    timespec now{};
+    EXPECT_EQ(::clock_gettime(of_target, &now), 0);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+  };
+  std::chrono::nanoseconds took{};
+  EXPECT_TRUE(in_some_attempt([&] {
+    for (int i = 0; i < 9; ++i) EXPECT_EQ(offload::sync(1, fn<&same>, i), i);
+    const std::uint64_t value = 5;
+    offload::put(&value, at.at(0), 1).get();
+    EXPECT_TRUE(eventually([&] { return !is_resident(); }));
+    const std::chrono::nanoseconds before = used();
+    std::this_thread::sleep_for(time);
+    took = used() - before;
+    return took <= most;
+  })) << took.count()
+      << " ns";
 }
 
 TEST(device_counters, tell_whether_the_kernel_is_resident) {

@@ -22,8 +22,8 @@ using device_access_functions::anywhere;
 TEST(device_access, of_a_process_without_a_device_lacks_nothing) {
   EXPECT_EQ(device_calls::of_this_process(), nullptr);
   EXPECT_TRUE(device_has(device::detail::declared_function<decltype(&anywhere), &anywhere>::entry()));
-  device::detail::fail_device(0);
-  device::detail::answer_device(UINT32_MAX, nullptr, 0);
+  device::detail::fail_device({});
+  device::detail::answer_device({UINT32_MAX, UINT32_MAX, 0}, nullptr, 0);
 }
 
 }  // namespace

@@ -125,6 +125,32 @@ double keeps_answers(double value) {
   }
   return sum;
 }
+std::atomic<bool> answers_are_due{false};
+double answers_when_due(double value) {
+  while (!answers_are_due.load()) std::this_thread::yield();
+  return -value;
+}
+/// Nothing but a stop ends it: the answers do not come. Gives how many could not be had.
+int asks_in_vain(offload::buffer_ptr<std::uint64_t> begun) {
+  std::vector<device::answer<double>> all;
+  for (std::uint32_t i = 0; i < device::detail::answer_slots; ++i)
+    all.push_back(device::async<&answers_when_due>(2, 1.0));
+  __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
+  double value = 5;
+  int missing = device::async<&doubled>(0, 1.0).get(value) ? 0 : 1;  // waits for room
+  for (auto& one : all) missing += one.get(value) ? 0 : 1;
+  return value == 5 ? missing : -1;
+}
+std::atomic<int> blocks_that_reported{0};
+void report_of_block(std::uint32_t) { blocks_that_reported.fetch_add(1); }
+int grid_reports(std::uint32_t threads_of_block) {
+  if (device::rank() % threads_of_block != 0) return 0;
+  double value = 0;
+  if (!device::async<&doubled>(0, static_cast<double>(device::rank())).get(value)) return -1;
+  if (value != 2.0 * device::rank()) return -2;
+  device::ping<&report_of_block>(0, device::rank());
+  return 1;
+}
 bool host_refuses(double value) {
   auto answer = device::async<&refuses>(0, value);
   return answer.get(value);
@@ -150,6 +176,8 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::pings_who_asks, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_who_asks, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::drops_answers, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::keeps_answers, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_in_vain, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::grid_reports, grid)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::host_refuses, thread)
 
 namespace ham::inline v1::detail {
@@ -166,7 +194,7 @@ class partial_device final : public transport::device_driver {
   [[nodiscard]] const char* type() const noexcept override { return all.type(); }
   [[nodiscard]] transport::device_description description() const override { return all.description(); }
   [[nodiscard]] std::span<device::detail::call_queue> queues() noexcept override { return all.queues(); }
-  [[nodiscard]] device::detail::outbox& messages() noexcept override { return all.messages(); }
+  [[nodiscard]] std::span<device::detail::outbox> messages() noexcept override { return all.messages(); }
   [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept override {
     using missing = device::detail::declared_function<decltype(&of_the_host_only), &of_the_host_only>;
     return &function != &missing::entry();
@@ -465,6 +493,43 @@ TEST_F(device_calls_job, may_drop_answers) {
     EXPECT_EQ(offload::sync(1, fn<&keeps_answers>, 1.0), 2.0 * device::detail::answer_slots);
   }
   EXPECT_EQ(offload::sync(2, fn<&drops_answers>, 1.5), 3.0) << "without a device, too";
+}
+
+/// Else the watchdog would end this process.
+TEST_F(device_calls_job, await_no_answer_when_they_are_to_stop) {
+  auto begun = offload::allocate<std::uint64_t>(1, 1);
+  const std::uint64_t zero = 0;
+  offload::put(&zero, begun, 1).get();
+  answers_are_due.store(false);
+  auto result = offload::async(offload::stoppable(1), fn<&asks_in_vain>, begun);
+  EXPECT_TRUE(test::eventually([&] { return __atomic_load_n(begun.get(), __ATOMIC_ACQUIRE) == 1; }));
+  EXPECT_TRUE(result.request_stop());
+  EXPECT_EQ(result.get(), static_cast<int>(device::detail::answer_slots) + 1);
+  EXPECT_FALSE(owner.device->awaits_answers());
+  answers_are_due.store(true);
+  for (int i = 0; i < 3; ++i)  // while the late ones come
+    EXPECT_EQ(offload::sync(1, fn<&keeps_answers>, 1.0), 2.0 * device::detail::answer_slots);
+  offload::free(begun);
+}
+
+TEST_F(device_calls_job, ask_from_all_blocks_of_a_grid) {
+  blocks_that_reported.store(0);
+  constexpr std::uint32_t threads_of_block = 4;
+  for (int i = 1; i <= 10; ++i) {
+    EXPECT_EQ(offload::sync(1, fn<&grid_reports>, threads_of_block), 1);
+    EXPECT_TRUE(test::eventually([i] {
+      offload::progress();
+      return blocks_that_reported.load() == 2 * i;
+    }));
+  }
+}
+
+TEST_F(device_calls_job, ask_again_when_the_kernel_has_left) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(offload::sync(1, fn<&drops_answers>, 1.5), 3.0);
+    EXPECT_TRUE(test::eventually([&] { return state() == transport::residency::absent; }));
+    EXPECT_FALSE(owner.device->awaits_answers());
+  }
 }
 
 TEST_F(device_calls_job, ask_functions_of_their_own_node_that_ask_the_device) {

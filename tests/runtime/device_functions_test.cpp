@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "ham/device/device_code.hpp"
 #include "ham/device/function.hpp"
 
 namespace ham::inline v1::listed_device_functions {
@@ -63,6 +64,13 @@ TEST(device_functions, of_other_sources_get_their_version_for_devices) {
   EXPECT_EQ(entry_of<&nothing>().symbol(), &variable);
 }
 
+TEST(device_functions, of_a_kernel_with_another_layout_of_queues_are_left_out) {
+  static const device_code older{};
+  EXPECT_TRUE(enlist_device_code(older, queue_layout - 1));
+  EXPECT_EQ(device_code_of_process(), nullptr);
+  EXPECT_TRUE(device_code_was_left_out());
+}
+
 TEST(device_functions, are_known_while_a_device_executes_them) {
   const auto queue = std::make_unique<call_queue>();
   EXPECT_EQ(executed_function(*queue), leave_function);
@@ -74,6 +82,21 @@ TEST(device_functions, are_known_while_a_device_executes_them) {
   send_call(*queue, last_stamp + 1, 9, 0, 0);
   send_call(*queue, last_stamp, 8, 0, 0);
   EXPECT_EQ(executed_function(*queue), 8U) << "the oldest one, also where stamps begin anew";
+}
+
+TEST(device_functions, are_known_while_replies_to_earlier_calls_are_kept) {
+  const auto queue = std::make_unique<call_queue>();
+  send_call(*queue, 3, 7, 0, 0);
+  send_call(*queue, 4, 8, 0, 0);
+  send_call(*queue, 5, 9, 0, 0);
+  queue->step = stamp_of(4);
+  EXPECT_EQ(executed_function(*queue), 8U);
+  EXPECT_TRUE(has_begun(*queue, 4));
+  EXPECT_FALSE(has_begun(*queue, 3)) << "it has ended";
+  EXPECT_FALSE(has_begun(*queue, 5));
+  queue->reply_at(3).what = stamp_of(3);
+  queue->reply_at(4).what = stamp_of(4);
+  EXPECT_EQ(executed_function(*queue), 9U) << "it has begun later";
 }
 
 TEST(device_functions, are_known_while_a_device_executes_them_in_a_chain) {

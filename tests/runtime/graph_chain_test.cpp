@@ -12,6 +12,7 @@
 #include "ham/offload/graph.hpp"
 #include "runtime/device_job.hpp"
 #include "runtime/graph_part.hpp"
+#include "some_attempt.hpp"
 
 namespace ham::inline v1::graph_chain_functions {
 
@@ -105,24 +106,30 @@ namespace wire = device::detail;
 /// Its kernel stays: only calls take places in its queue.
 class lasting_owner final : public transport::device_owner {
  public:
+  explicit lasting_owner(std::int64_t read_ns) : read_ns_(read_ns) {}
   [[nodiscard]] std::unique_ptr<transport::device_driver> take_device() override {
-    auto made = std::make_unique<transport::cuda::emulated_device>(
-        transport::cuda::geometry{.blocks = 2, .warps = 2, .lanes = 2, .linger_ns = base::never_ns / 2});
+    auto made = std::make_unique<transport::cuda::emulated_device>(transport::cuda::geometry{
+        .blocks = 2, .warps = 2, .lanes = 2, .read_ns = read_ns_, .linger_ns = base::never_ns / 2});
     device = made.get();
     return made;
   }
   [[nodiscard]] limits device_limits() const noexcept override { return {base::never_ns / 2, 10'000'000'000}; }
   transport::cuda::emulated_device* device = nullptr;
+
+ private:
+  const std::int64_t read_ns_;
 };
 
 /// Node 1 has a device.
 class graph_chain : public testing::Test {
  protected:
-  graph_chain() { calls = std::make_unique<device_calls>(node, owner); }
+  explicit graph_chain(std::int64_t read_ns = 0) : owner(read_ns) {
+    calls = std::make_unique<device_calls>(node, owner);
+  }
   /// Calls that were put into the first queue of the device, and replies that it has given.
   [[nodiscard]] std::uint64_t sent() const {
     std::uint64_t last = 0;
-    for (wire::call_slot& one : owner.device->queues()[0].calls)
+    for (wire::call_header& one : owner.device->queues()[0].headers)
       last = std::max(last, wire::acquire(one.what) >> wire::stamp_shift);
     return last;
   }
@@ -161,6 +168,25 @@ TEST_F(graph_chain, of_eight_stages_is_one_call_and_one_reply) {
   EXPECT_EQ(calls_of([&] { EXPECT_EQ(replay(1U).get(), 9U); }), 8U) << "the part learns what the device executes";
   for (std::uint32_t i = 0; i < 20; ++i)
     EXPECT_EQ(calls_of([&] { EXPECT_EQ(replay(i).get(), i + 8); }), 1U) << "replay " << i;
+}
+
+/// So slow that there is time for a chain before the device asks whether it is to stop.
+class graph_chain_on_a_slow_link : public graph_chain {
+ protected:
+  graph_chain_on_a_slow_link() : graph_chain(20'000'000) {}
+};
+
+TEST_F(graph_chain_on_a_slow_link, of_eight_stages_crosses_it_twice) {
+  offload::graph g;
+  auto replay = g.compile(many_calls(g, g.input<std::uint32_t>(), 8));
+  EXPECT_EQ(replay(1U).get(), 9U);
+  EXPECT_TRUE(test::in_some_attempt([&] {
+    const transport::cuda::link_counts before = owner.device->link().counts();
+    EXPECT_EQ(replay(2U).get(), 10U);
+    const transport::cuda::link_counts after = owner.device->link().counts();
+    EXPECT_EQ(after.fences - before.fences, 1U) << "one reply, and nothing else for which the device waits";
+    return after.reads - before.reads <= 2;
+  })) << "the beginning of the call, and its arguments";
 }
 
 TEST_F(graph_chain, hands_results_to_any_later_stage) {

@@ -273,6 +273,7 @@ class actor : actor_records {
   void stop_on_device(node_t node, random_source& random);
   void device_messages(random_source& random);
   void device_nested(random_source& random);
+  void device_alone(random_source& random);
   void device_within(random_source& random);
   void device_error(random_source& random);
   void device_fault(random_source& random);

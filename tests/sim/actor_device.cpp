@@ -33,7 +33,7 @@ std::uint64_t any_count(random_source& random) { return 1 + random.below(random.
 }  // namespace
 
 void actor::device(random_source& random) {
-  switch (random.below(14)) {
+  switch (random.below(15)) {
     case 0:
     case 1: device_calls(random); break;
     case 2:
@@ -47,6 +47,7 @@ void actor::device(random_source& random) {
     case 10: device_messages(random); break;
     case 11: device_nested(random); break;
     case 12: device_within(random); break;
+    case 13: device_alone(random); break;
     default:
       if (random.once_in(8))
         device_fault(random);

@@ -115,6 +115,25 @@ void actor::device_nested(random_source& random) {
   });
 }
 
+/// Functions of the host that have the device to themselves; in a context: others of the node may be waited for by the
+/// device.
+void actor::device_alone(random_source& random) {
+  if (contexts_.empty()) {
+    device_queue(random);
+    return;
+  }
+  remote_queue& to = contexts_[random.below(contexts_.size())];
+  const std::uint64_t count = 1 + random.below(3);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const call_number call = the_oracle->issue_on(to.queue.node(), to.stream);
+    const std::int64_t takes = some_time(random);
+    attempt(call, false, [&] {
+      pending_.push_back({offload::async(to.queue, fn<&work_alone>, call, std::int64_t{6}, takes), call,
+                          result_of(call, 6), false, false, false});
+    });
+  }
+}
+
 /// The device calls another node, in order, and waits for the last call.
 void actor::device_messages(random_source& random) {
   const node_t node = device_node(random);

@@ -2,10 +2,14 @@
 #include "sim/device_callees.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/clock.hpp"
+#include "ham/cuda.hpp"
+#include "runtime/device_calls.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
+#include "transport/cuda/emulated_lane.hpp"
 
 namespace ham::inline v1::sim {
 namespace {
@@ -55,11 +59,33 @@ std::int64_t total_of(const device_part& part, const std::int32_t* values, std::
   return part.sum(mine);
 }
 
-std::int64_t poll_for_stop(call_number call) {
+template <auto Function>
+std::uint32_t number_of() {
+  return device::detail::declared_function<decltype(Function), Function>::entry().number();
+}
+
+/// Whether the reply to a call before that of the calling thread, which executes the function of that number, is not
+/// written.
+bool keeps_a_reply(std::uint32_t number) {
+  namespace wire = device::detail;
+  constexpr std::uint64_t half_of_stamps = std::uint64_t{1} << 63;
+  const auto* const here = static_cast<const transport::cuda::emulated_lane*>(wire::this_lane());
+  wire::call_queue& queue = world::device_here()->queues()[here->block()];
+  std::uint64_t oldest = 0;
+  for (std::uint64_t slot = 0; slot < wire::queue_slots; ++slot) {
+    if (!wire::is_unanswered(queue, slot)) continue;  // else the slot may be used again before the next access
+    const std::uint64_t what = wire::acquire(queue.headers[slot].what);
+    if (oldest == 0 || oldest - what < half_of_stamps) oldest = what;
+  }
+  return wire::function_of(oldest) != number;
+}
+
+std::int64_t poll_for_stop(call_number call, std::uint32_t number) {
   constexpr std::int64_t max_pause_ns = 1'000'000;
   const device_part part(call);
   const std::int64_t begin = base::now_ns();
   for (std::int64_t pause = 1'000; !device::stop_requested(); pause = std::min(2 * pause, max_pause_ns)) {
+    if (keeps_a_reply(number)) running->fail("a device keeps a reply while a function asks whether it is to stop");
     if (!the_oracle->goes_on_polling(call, begin)) return 0;
     spend(pause);
   }
@@ -157,8 +183,10 @@ std::int64_t device_trap(call_number call) {
   device::trap("a planned fault");
 }
 
-std::int64_t device_until_stopped(call_number call) { return poll_for_stop(call); }
-std::int64_t device_block_until_stopped(call_number call) { return poll_for_stop(call); }
+std::int64_t device_until_stopped(call_number call) { return poll_for_stop(call, number_of<&device_until_stopped>()); }
+std::int64_t device_block_until_stopped(call_number call) {
+  return poll_for_stop(call, number_of<&device_block_until_stopped>());
+}
 
 std::int64_t device_report(call_number call, node_t to, call_number first, std::uint32_t count) {
   const device_part part(call);
@@ -174,6 +202,23 @@ std::int64_t work_on_device(call_number call, node_t to, call_number inner, std:
   return offload::sync(to, fn<&device_work_of_block>, inner, value, std::int64_t{0});
 }
 
+std::int64_t work_alone(call_number call, std::int64_t value, std::int64_t takes_ns) {
+  the_oracle->begin(call, offload::this_node());
+  const auto expect_absent = [] {
+    const std::lock_guard guard(detail::device_calls::end_mutex());  // the device may end meanwhile, with its process
+    if (detail::device_calls::of_this_process() == nullptr) return;
+    if (world::device_here()->state() == transport::residency::resident)
+      running->fail("the resident kernel is there while a function has the device to itself");
+  };
+  cuda::while_absent([&] {
+    expect_absent();
+    spend(takes_ns);
+    expect_absent();
+  });
+  the_oracle->end(call);
+  return result_of(call, value);
+}
+
 std::string left_over_of_device() {
   transport::device_driver* const here = world::device_here();
   if (here == nullptr) return {};
@@ -182,12 +227,12 @@ std::string left_over_of_device() {
   for (wire::call_queue& queue : here->queues()) {
     for (std::uint64_t i = 0; i < wire::queue_slots; ++i) calls = calls || wire::is_unanswered(queue, i);
   }
-  wire::outbox& box = here->messages();
-  const bool messages = wire::find_message(box, wire::acquire(box.consumed), base::never_ns) != nullptr;
-  const bool answers =
-      std::ranges::any_of(box.answers, [](wire::answer_slot& one) { return wire::acquire(one.filled) != 0; });
+  const bool messages = std::ranges::any_of(here->messages(), [](const wire::outbox& box) {
+    return wire::has_message(box, wire::acquire(box.consumed), base::never_ns);
+  });
+  const bool answers = static_cast<const transport::cuda::emulated_device*>(here)->awaits_answers();
   return std::string(calls ? "calls in the queues of its device, " : "") +
-         (messages ? "messages of its device, " : "") + (answers ? "answers that its device has not taken, " : "");
+         (messages ? "messages of its device, " : "") + (answers ? "answers that its device awaits, " : "");
 }
 
 }  // namespace ham::sim

@@ -57,6 +57,9 @@ inline constexpr std::int64_t unreachable = -1;
 /// No device function: calls one on a node, perhaps its own, as `inner`, and gives its result.
 std::int64_t work_on_device(call_number call, node_t to, call_number inner, std::int64_t value);
 
+/// No device function: as work(), while the resident kernel of this node is absent.
+std::int64_t work_alone(call_number call, std::int64_t value, std::int64_t takes_ns);
+
 /// What the device of this node still has of calls and messages.
 [[nodiscard]] std::string left_over_of_device();
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "ham/cuda.hpp"
 #include "ham/offload.hpp"
 
 #include "gpu/declaration.inc"
@@ -17,6 +18,21 @@ HAM_DEVICE double length(ham::offload::buffer_ptr<float> x, std::size_t n) {
 
 using namespace ham;
 
+namespace {
+
+/// In place of a function that calls cudaMalloc.
+void* allocate(std::size_t bytes) {
+  static std::vector<char> memory;
+  memory.resize(bytes);
+  return memory.data();
+}
+bool gets_more(std::size_t bytes) {
+#include "gpu/while_absent.inc"
+  return more != nullptr;
+}
+
+}  // namespace
+
 TEST(gpu_page, calls_a_device_function) {
   const node_t gpu = offload::add_node("cuda-emulated:1");
   constexpr std::size_t n = 2;
@@ -26,6 +42,13 @@ TEST(gpu_page, calls_a_device_function) {
   offload::put(sent.data(), x, n).get();
 #include "gpu/call.inc"
   EXPECT_EQ(r, 5.0);
+  offload::remove_node(gpu);
+}
+
+TEST(gpu_page, allocates_while_the_kernel_is_absent) {
+  const node_t gpu = offload::add_node("cuda-emulated:1");
+  EXPECT_TRUE(offload::sync(
+      gpu, [](std::size_t bytes) { return gets_more(bytes); }, std::size_t{1000}));
   offload::remove_node(gpu);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ham::inline v1::device::detail {
 
@@ -21,7 +22,10 @@ struct device_code {
 
 /// That of this process; nullptr: no compiler for devices has made any.
 [[nodiscard]] const device_code* device_code_of_process() noexcept;
-/// Sets it; `code` has static storage. Always true.
-bool enlist_device_code(const device_code& code) noexcept;
+/// Sets it; `code` has static storage. Always true. `layout` is queue_layout (mailbox.hpp) of the kernel: code of
+/// another one than the library's is left out.
+bool enlist_device_code(const device_code& code, std::uint32_t layout) noexcept;
+/// Whether that has happened.
+[[nodiscard]] bool device_code_was_left_out() noexcept;
 
 }  // namespace ham::device::detail

@@ -42,48 +42,14 @@ class hardware_link {
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
   __device__ void note_word(std::uint64_t& to, std::uint64_t word) const noexcept { note(to, word); }
+  __device__ void order_pairs() const noexcept { detail::order_pairs(); }
+  __device__ void store_pair(std::uint64_t* to, const word_pair& words) const noexcept {
+    detail::store_pair(to, words);
+  }
   __device__ void write_pair(std::uint64_t* to, const word_pair& words) const noexcept {
     detail::write_pair(to, words);
   }
   __device__ std::int64_t arrival_ns() const noexcept { return 0; }
-};
-
-/// The calls that the leading thread of a block has seen in its queue. If calls come faster than it executes them, it
-/// reads several slots at once, which takes longer than one: not for a call that its host has waited for. What it has
-/// seen is not used for long: the host may cancel the call.
-class seen_calls {
- public:
-  __device__ word_pair find(call_queue& queue, std::uint64_t position) noexcept {
-    __shared__ word_pair seen[count];
-    if (found_at_once_ < behind) {
-      const word_pair one = acquire_pair(&queue.call_at(position).what);
-      note(is_call_at(one.first, position));
-      first_ = position - count;
-      return one;
-    }
-    const std::uint64_t at = position - first_;
-    if (at < count && is_call_at(seen[at].first, position) && clock64() - read_at_ < max_age) return seen[at];
-    word_pair some[count];
-#pragma unroll
-    for (unsigned i = 0; i < count; ++i) some[i] = detail::read_pair(&queue.call_at(position + i).what);
-#pragma unroll
-    for (unsigned i = 0; i < count; ++i) seen[i] = some[i];
-    order_reads();
-    first_ = position;
-    read_at_ = clock64();
-    note(is_call_at(some[0].first, position));
-    return some[0];
-  }
-
- private:
-  __device__ void note(bool found) noexcept { found_at_once_ = found ? found_at_once_ + 1 : 0; }
-
-  static constexpr unsigned count = 8;
-  static constexpr unsigned behind = 2;         // polls in a row that have found a call
-  static constexpr long long max_age = 10'000;  // cycles of a processor of the GPU, some us
-  std::uint64_t first_ = 0;                     // the position of what was seen first
-  long long read_at_ = 0;
-  unsigned found_at_once_ = 0;  // how many polls have found a call, one after the other
 };
 
 /// A Unit of resident_loop: one thread of the hardware.
@@ -91,7 +57,7 @@ class hardware_thread {
  public:
   /// `arrived`: the barrier of the grid, in memory of the device, zero at first.
   __device__ hardware_thread(const loop_parameters& with, std::uint64_t* arrived) noexcept
-      : queue_(&with.queues[blockIdx.x]), messages_(with.messages), sent_(with.sent), arrived_(arrived) {}
+      : queue_(&with.queues[blockIdx.x]), messages_(&with.messages[blockIdx.x]), arrived_(arrived) {}
 
   __device__ std::uint32_t block() const noexcept { return blockIdx.x; }
   __device__ bool leads_block() const noexcept { return threadIdx.x == 0; }
@@ -99,13 +65,18 @@ class hardware_thread {
   __device__ void sync_block() const noexcept { __syncthreads(); }
 
   /// In the memory that the threads of a block share: the nearest one.
-  __device__ block_state& enter(const loop_parameters& with) const noexcept {
+  __device__ block_state& enter(const loop_parameters& with) noexcept {
     __shared__ block_state here;
-    if (leads_block()) here.position = with.blocks[block()].position;
+    if (leads_block()) {
+      here.position = with.blocks[block()].position;
+      here.sent = with.blocks[block()].sent;
+    }
+    sent_ = &here.sent;
     return here;
   }
   __device__ void leave(const loop_parameters& with, const block_state& own) const noexcept {
     with.blocks[block()].position = own.position;
+    with.blocks[block()].sent = own.sent;
   }
   /// The table does not change while the kernel is resident.
   __device__ const table_row& row(const loop_parameters& with, std::uint32_t number) noexcept {
@@ -121,9 +92,18 @@ class hardware_thread {
   }
 
   __device__ hardware_link& link() noexcept { return link_; }
-  __device__ word_pair find_call(call_queue& queue, std::uint64_t position) noexcept {
-    return seen_.find(queue, position);
+  __device__ bool polls() const noexcept { return in_first_warp(); }
+  /// One instruction of the first warp, which is meant to be one way over the link and back.
+  __device__ void poll(call_queue& queue, block_state& own) const noexcept {
+    if (threadIdx.x < queue_slots) own.seen[threadIdx.x] = acquire_pair(&queue.headers[threadIdx.x].what);
+    __syncwarp();
   }
+  __device__ bool agree(bool found) const noexcept {
+    __syncwarp();
+    return __shfl_sync(0xffffffff, found ? 1 : 0, 0) != 0;
+  }
+  __device__ long long now() const noexcept { return clock64(); }
+  __device__ long long max_age() const noexcept { return 10'000; }  // cycles of a processor of the GPU, some us
   __device__ void idle() noexcept {
     __nanosleep(pause_ns_);
     if (++idle_ >= quick_polls && pause_ns_ < max_pause_ns) pause_ns_ *= 2;
@@ -140,8 +120,9 @@ class hardware_thread {
     return true;
   }
   /// Each thread of the call writes the same.
-  __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
-    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_, queue_, running_mark};
+  __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp,
+                        kept_replies& kept) noexcept {
+    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_, queue_, running_mark, &kept};
   }
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 
@@ -152,13 +133,12 @@ class hardware_thread {
   static constexpr long long asking_interval = 20'000;  // cycles of a processor of the GPU: ten accesses over the link
   call_queue* queue_;
   outbox* messages_;
-  outbox_state* sent_;
+  outbox_state* sent_ = nullptr;  // of the block
   std::uint64_t* arrived_;
   unsigned pause_ns_ = min_pause_ns;
   unsigned idle_ = 0;
   long long asked_at_ = 0;
   hardware_link link_;
-  seen_calls seen_;
   std::uint32_t known_ = leave_function;  // the number of the function that row_ is about
   table_row row_{};
 };
@@ -184,7 +164,7 @@ inline int launch_kernel(const void* kernel, unsigned blocks, unsigned threads, 
 }
 inline const device_code own_device_code{reinterpret_cast<const void*>(&resident_kernel<>), &count_blocks,
                                          &read_variable, &write_variable, &launch_kernel};
-inline const bool device_code_enlisted = enlist_device_code(own_device_code);
+inline const bool device_code_enlisted = enlist_device_code(own_device_code, queue_layout);
 
 #endif
 

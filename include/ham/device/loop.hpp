@@ -10,12 +10,19 @@
 //   enter(parameters)         the state of its block, which the leading thread has from its last residency
 //   leave(parameters, state)  of the leading thread: keeps it for the next one
 //   row(parameters, number)   of the table
-//   link()                    the way to memory of the host (mailbox.hpp); of the leading thread
-//   find_call(queue, position)  the first two words of that slot, now or a moment ago; of the leading thread
+//   link()                    the way to memory of the host (mailbox.hpp), for the leading thread; functions that send
+//                             messages have another one
+//   polls()                   whether it is one of the threads of its block that read what is in the queue, of which
+//                             the leading one is the first
+//   poll(queue, state)        reads the headers of all calls in the queue, with one access; of those threads together
+//   agree(found)              what the leading thread says, to all of them
+//   now(), max_age()          the time, in units of its own; how long what it has read is taken for true, and replies
+//                             may be kept, about
 //   idle(), worked()          nothing was there; something was
 //   asks_for_stop()           whether it is time to look if the host wants a chain to stop, which takes an access over
 //                             the link; of the leading thread
-//   begin(row, stop, stamp)   rank(), size(), sync() and stop_requested() are those of this call from now on
+//   begin(row, stop, stamp, kept)  rank(), size(), sync() and stop_requested() are those of this call from now on; what
+//                             waits for the host, or asks it, writes the replies that are kept before
 //   run(row, execution)       calls its body; what an emulated one throws becomes a status
 #pragma once
 
@@ -27,14 +34,23 @@
 
 namespace ham::inline v1::device::detail {
 
-/// What one block knows. In memory of the device and zero at first; `position` stays from one residency to the next.
+inline constexpr std::uint32_t short_function_count = 16;
+
+/// What one block knows. In memory of the device, which is zero at first, or in memory that a block shares, which is
+/// not; `position` and `sent` stay from one residency to the next.
 struct alignas(line_bytes) block_state {
   enum class command : std::uint32_t { run, leave };
 
   alignas(max_alignment) std::byte arguments[max_arguments];
   alignas(max_alignment) std::byte step_arguments[max_arguments];  ///< of a call of a chain; `arguments` has all calls
   alignas(max_alignment) std::byte result[max_result];
-  std::uint64_t position;  ///< of the next call of its queue
+  word_pair seen[queue_slots];                          ///< headers of calls in its queue, as the block has read them
+  std::int64_t seen_at;                                 ///< when that was
+  bool is_new;                                          ///< the next call is taken however long that was ago
+  kept_replies kept;                                    ///< while the next call is a short one
+  std::uint32_t short_functions[short_function_count];  ///< number and 1 of those that have not taken long last time
+  std::uint64_t position;                               ///< of the next call of its queue
+  outbox_state sent;                                    ///< its messages
   // The chain that is executed; zero while there is none.
   std::uint64_t step;       ///< which of its calls
   std::uint64_t step_at;    ///< where the next one begins
@@ -46,6 +62,10 @@ struct alignas(line_bytes) block_state {
   std::uint32_t function;
   command what;
   std::uint64_t failed;  ///< a call_status, of any thread that has one; 0: none
+
+  [[nodiscard]] HAM_DEVICE std::uint32_t& short_place_of(std::uint32_t number) noexcept {
+    return short_functions[number % short_function_count];
+  }
 };
 
 struct loop_parameters {
@@ -53,8 +73,7 @@ struct loop_parameters {
   block_state* blocks;     ///< one per block
   const table_row* table;  ///< memory of the device
   std::uint32_t functions;
-  outbox* messages = nullptr;    ///< memory of the host; nullptr: calls of `Unit` know it
-  outbox_state* sent = nullptr;  ///< memory of the device
+  outbox* messages = nullptr;  ///< one per block, memory of the host; nullptr: calls of `Unit` know it
 };
 
 /// What the calling thread does of the call of its block.
@@ -62,7 +81,7 @@ template <class Unit>
 [[nodiscard]] HAM_DEVICE call_status run_part(const loop_parameters& with, Unit& unit, block_state& own) {
   const table_row& row = unit.row(with, own.function);
   const std::uint64_t stamp = own.position + 1;
-  unit.begin(row, with.queues[unit.block()].stops[own.position % queue_slots], stamp);
+  unit.begin(row, with.queues[unit.block()].stops[own.position % queue_slots], stamp, own.kept);
   execution call{own.from, static_cast<std::size_t>(own.size), own.result + own.result_at, call_status::done};
   unit.run(row, call);
   return call.status;
@@ -138,8 +157,13 @@ template <class Unit>
   auto* const to = reinterpret_cast<std::uint64_t*>(own.step_arguments);
   std::uint64_t at = 1;
   for (; at <= what.argument_words(); ++at) to[at - 1] = words[at];
-  for (; at <= what.words(); ++at)
-    if (!copy_result(own, chain_copy::of(words[at]), what.size)) return call_status::wrong_size;
+  std::uint64_t given = what.has_arguments ? what.size : 0;  // so many bytes: what is behind is of an earlier call
+  for (; at <= what.words(); ++at) {
+    const chain_copy copy = chain_copy::of(words[at]);
+    if (copy.to > given || !copy_result(own, copy, what.size)) return call_status::wrong_size;
+    if (copy.to + copy.size > given) given = copy.to + copy.size;
+  }
+  if (given != what.size) return call_status::wrong_size;
   own.from = own.step_arguments;
   own.step_at += at * sizeof *words;
   return status;
@@ -155,16 +179,42 @@ template <class Unit>
   return own.steps_end == 0 ? call_status::wrong_size : begin_step(with, unit, own);
 }
 
+/// The leading thread: whether it knows the header of the next call. Calls that are behind others are not taken long
+/// after they were read: the host may have cancelled them.
+template <class Unit>
+[[nodiscard]] HAM_DEVICE bool sees_call(const Unit& unit, const block_state& own) noexcept {
+  return is_call_at(own.seen[own.position % queue_slots].first, own.position) &&
+         (own.is_new || unit.now() - own.seen_at < unit.max_age());
+}
+
+/// The leading thread: whether replies may be written behind the next call. It is about to take it, and that call was
+/// short when it was executed last. Of a call of several threads, a chain, or what is executed for the first time
+/// nobody knows whether it waits for what the host does when it has the replies.
+template <class Unit>
+[[nodiscard]] HAM_DEVICE bool keeps_replies(const Unit& unit, block_state& own) noexcept {
+  if (own.kept.count == kept_replies::most || !sees_call(unit, own)) return false;
+  const std::uint32_t number = function_of(own.seen[own.position % queue_slots].first);
+  return own.short_place_of(number) == number + 1;
+}
+
 /// The leading thread: replies to a call, or to a chain; if that has failed, with the number of the call that has.
 template <class Unit>
 HAM_DEVICE void end_all(const loop_parameters& with, Unit& unit, block_state& own, call_status status,
                         std::uint32_t size) {
   call_queue& queue = with.queues[unit.block()];
-  if (status != call_status::done && own.steps_end != 0)
-    send_reply(unit.link(), queue, own.position++, status, reinterpret_cast<const std::byte*>(&own.step),
-               sizeof own.step);
-  else
-    send_reply(unit.link(), queue, own.position++, status, own.result + own.result_at, size);
+  const bool tells_step = status != call_status::done && own.steps_end != 0;
+  if (tells_step) size = sizeof own.step;
+  const std::byte* const result =
+      tells_step ? reinterpret_cast<const std::byte*>(&own.step) : own.result + own.result_at;
+  const std::uint64_t position = own.position++;
+  if (size <= sizeof(std::uint64_t)) {
+    keep_reply(own.kept, position, status, result, size);
+    own.is_new = keeps_replies(unit, own);
+    if (!own.is_new) send_kept(unit.link(), queue, own.kept);
+  } else {
+    send_kept(unit.link(), queue, own.kept);
+    send_long_reply(unit.link(), queue, position, status, result, size);
+  }
   own.step = own.step_at = own.steps_end = own.result_at = 0;
 }
 
@@ -182,32 +232,54 @@ HAM_DEVICE void end_call(const loop_parameters& with, Unit& unit, block_state& o
   own.result_at = aligned(own.result_at + size, max_alignment);
 }
 
-/// The leading thread: waits for a call that the block executes together, or is to leave for. Those of one thread it
-/// executes itself: the others of the block need not know.
+/// The leading thread: executes a call of one thread, and finds out whether that is short.
 template <class Unit>
-HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
+HAM_DEVICE void run_alone(const loop_parameters& with, Unit& unit, block_state& own) {
+  if (own.kept.count != 0) unit.link().note_word(with.queues[unit.block()].step, stamp_of(own.position));
+  const std::uint32_t number = own.function;
+  const auto begin = unit.now();
+  const call_status status = run_part(with, unit, own);
+  own.short_place_of(number) = unit.now() - begin < unit.max_age() ? number + 1 : 0;
+  end_call(with, unit, own, status);
+}
+
+/// The leading thread: executes calls that it sees, as long as they are for one thread: the others of the block need
+/// not know. False: it sees no more. True: the block executes the next one together, or is to leave for it.
+template <class Unit>
+[[nodiscard]] HAM_DEVICE bool find_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
   call_queue& queue = with.queues[unit.block()];
   for (;;) {
     call_status status = call_status::done;
     if (own.step_at != own.steps_end) {
       status = begin_step(with, unit, own);
     } else {
-      call_head head;
-      if (!take_call(unit, queue, own.position, head, own.arguments)) {
-        unit.idle();
-        continue;
-      }
+      if (!sees_call(unit, own)) return false;
+      const call_head head =
+          take_call(unit.link(), queue, own.position, own.seen[own.position % queue_slots], own.arguments);
+      own.is_new = false;
       unit.worked();
       own.what = head.function == leave_function ? block_state::command::leave : block_state::command::run;
-      if (own.what == block_state::command::leave) return;
+      if (own.what == block_state::command::leave) return true;
       status = head.function == chain_function ? begin_chain(with, unit, own, head) : begin_call(with, unit, own, head);
     }
     if (status != call_status::done) {
       end_all(with, unit, own, status, 0);
       continue;
     }
-    if (unit.row(with, own.function).runs_on != scope::thread) return;
-    end_call(with, unit, own, run_part(with, unit, own));
+    if (unit.row(with, own.function).runs_on != scope::thread) return true;
+    run_alone(with, unit, own);
+  }
+}
+
+/// The threads that poll: until find_common_call() has found one.
+template <class Unit>
+HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block_state& own) {
+  while (!unit.agree(unit.leads_block() && find_common_call(with, unit, own))) {
+    unit.poll(with.queues[unit.block()], own);
+    if (!unit.leads_block()) continue;
+    own.seen_at = unit.now();
+    own.is_new = true;
+    if (!sees_call(unit, own)) unit.idle();
   }
 }
 
@@ -216,9 +288,14 @@ HAM_DEVICE void await_common_call(const loop_parameters& with, Unit& unit, block
 template <class Unit>
 HAM_DEVICE void resident_loop(const loop_parameters& with, Unit& unit) {
   block_state& own = unit.enter(with);
-  if (unit.leads_block()) own.step = own.step_at = own.steps_end = own.result_at = 0;
+  if (unit.leads_block()) {
+    own.step = own.step_at = own.steps_end = own.result_at = 0;
+    own.kept.count = 0;
+    for (std::uint32_t& one : own.short_functions) one = 0;
+    for (word_pair& one : own.seen) one.first = stamp_of(own.position - 1);  // of no call that is to come
+  }
   for (;;) {
-    if (unit.leads_block()) await_common_call(with, unit, own);
+    if (unit.polls()) await_common_call(with, unit, own);
     unit.sync_block();
     if (own.what == block_state::command::leave) break;
     run_common_part(with, unit, own);
@@ -228,7 +305,8 @@ HAM_DEVICE void resident_loop(const loop_parameters& with, Unit& unit) {
     end_call(with, unit, own, failed == 0 ? call_status::done : static_cast<call_status>(failed));
   }
   if (unit.leads_block()) {
-    send_reply(unit.link(), with.queues[unit.block()], own.position++, call_status::done, own.result, 0);
+    keep_reply(own.kept, own.position++, call_status::done, own.result, 0);
+    send_kept(unit.link(), with.queues[unit.block()], own.kept);
     unit.leave(with, own);
   }
 }

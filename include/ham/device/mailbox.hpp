@@ -23,6 +23,11 @@ enum class call_status : std::uint32_t {
 
 namespace detail {
 
+/// Changes when anything changes that the kernel and the library share: this, outbox.hpp, loop_parameters, block_state
+/// (loop.hpp) or table_row (function.hpp). The kernel, which the application brings along, and the library may have
+/// been built at different times. driver_interface (driver_module.hpp) changes with it.
+inline constexpr std::uint32_t queue_layout = 4;
+
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t slot_bytes = 1024;
 inline constexpr std::uint64_t queue_slots = 16;
@@ -44,11 +49,15 @@ inline constexpr std::uint64_t cancelled_call = std::uint64_t{1} << function_bit
 /// As a size: address and size of the arguments stand in their place.
 inline constexpr std::uint64_t elsewhere_size = 0xfff;
 
-/// One call. Written by the host, the first word last. The device reads that and the first 8 bytes of the arguments
-/// with one access.
-struct alignas(line_bytes) call_slot {
+/// The header of a call: its first word, and the first 8 bytes of its arguments. Written by the host, the first word
+/// last.
+struct alignas(2 * sizeof(std::uint64_t)) call_header {
   std::uint64_t what;
-  std::byte arguments[slot_bytes - sizeof(std::uint64_t)];
+  std::uint64_t first_argument;
+};
+/// The arguments of one call. Written by the host before its first word.
+struct alignas(line_bytes) call_slot {
+  std::byte arguments[slot_bytes];
 };
 /// What is in it, for the device.
 struct call_head {
@@ -59,7 +68,8 @@ struct call_head {
 };
 
 /// A call of a chain, as the word says that begins it: as the first word of a call, but for the number of copies in
-/// place of the stamp. Behind it stand its arguments in whole words, unless copies give all of them; then the copies.
+/// place of the stamp. Behind it stand its arguments in whole words, unless copies give all of them; then the copies,
+/// in the order of what they give.
 struct chain_step {
   std::uint32_t function;
   bool has_arguments;
@@ -118,7 +128,7 @@ struct alignas(line_bytes) reply_slot {
 }
 
 static_assert(sizeof(call_slot) == slot_bytes && sizeof(reply_slot) == slot_bytes);
-static_assert(offsetof(call_slot, arguments) == 8 && offsetof(reply_slot, result) == 8);
+static_assert(offsetof(reply_slot, result) == 8);
 
 inline constexpr std::size_t max_arguments = 1000;  ///< in a slot
 inline constexpr std::size_t max_result = sizeof(reply_slot::result);
@@ -126,13 +136,18 @@ static_assert(max_arguments <= sizeof(call_slot::arguments) && max_arguments < e
 
 /// The queue of one block. Zero at first.
 struct alignas(line_bytes) call_queue {
+  call_header headers[queue_slots];  ///< side by side: the device reads all of them with one access
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
-  std::uint64_t step;                ///< written by the device: the stamp of a chain, and which call of it has begun
+  std::uint64_t step;                ///< written by the device: the stamp of a chain, and which call of it has begun;
+                                     ///< or of a call that has begun before the reply to the one before it is written
   std::uint64_t trapped;             ///< written by the device: the stamp of a call that has called trap()
   char trap_reason[128];             ///< before that
 
+  [[nodiscard]] HAM_DEVICE call_header& header_at(std::uint64_t position) noexcept {
+    return headers[position % queue_slots];
+  }
   [[nodiscard]] HAM_DEVICE call_slot& call_at(std::uint64_t position) noexcept { return calls[position % queue_slots]; }
   [[nodiscard]] HAM_DEVICE reply_slot& reply_at(std::uint64_t position) noexcept {
     return replies[position % queue_slots];
@@ -147,17 +162,22 @@ struct alignas(line_bytes) call_queue {
 ///   write_word(to, value)       ordered behind what was written before
 ///   note_word(to, value)        in no order with anything else
 ///   write_pair(to, words)       two words side by side at once, ordered behind writes to memory of the device
+///   order_pairs(), store_pair(to, words)  the same in two steps, of which the first is enough for several pairs
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
-/// All of it is of the calling thread, which is the one that leads its block.
+/// All of it is of the calling thread: the one that leads its block, or any that sends a message (outbox.hpp).
 
-/// The device's side: takes a call if there is one. `to` gets its arguments, unless they are elsewhere, or more than a
-/// slot has. `unit` finds the first two words of the slot (loop.hpp).
-template <class Unit>
-[[nodiscard]] HAM_DEVICE bool take_call(Unit& unit, call_queue& queue, std::uint64_t position, call_head& head,
-                                        std::byte* to) noexcept {
-  const word_pair words = unit.find_call(queue, position);
-  if (!is_call_at(words.first, position)) return false;
-  head.function = static_cast<std::uint32_t>(words.first) & leave_function;
+/// What of a call's first word says which function it calls.
+[[nodiscard]] HAM_DEVICE constexpr std::uint32_t function_of(std::uint64_t what) noexcept {
+  return static_cast<std::uint32_t>(what) & leave_function;
+}
+
+/// The device's side: what is in the call at `position`, of which the device has the header. `to` gets its arguments,
+/// unless they are elsewhere, or more than a slot has.
+template <class Link>
+[[nodiscard]] HAM_DEVICE call_head take_call(Link&& link, call_queue& queue, std::uint64_t position,
+                                             const word_pair& words, std::byte* to) noexcept {
+  call_head head;
+  head.function = function_of(words.first);
   head.cancelled = (words.first & cancelled_call) != 0;
   head.size = words.first >> size_shift & elsewhere_size;
   head.elsewhere = 0;
@@ -165,27 +185,58 @@ template <class Unit>
   constexpr std::size_t word = sizeof words.second;
   if (head.size == elsewhere_size) {
     head.elsewhere = words.second;
-    head.size = unit.link().read_word(*reinterpret_cast<const std::uint64_t*>(arguments + word));
+    head.size = link.read_word(*reinterpret_cast<const std::uint64_t*>(arguments + word));
   } else if (head.size != 0 && head.size <= max_arguments) {
     *reinterpret_cast<std::uint64_t*>(to) = words.second;
-    if (head.size > word) unit.link().read_block(arguments + word, to + word, head.size - word);
+    if (head.size > word) link.read_block(arguments + word, to + word, head.size - word);
   }
-  return true;
+  return head;
 }
 
-/// The device's side: answers the call at `position`. `result` is aligned to 8 bytes, and may be read in whole words.
+[[nodiscard]] HAM_DEVICE inline std::uint64_t reply_word(std::uint64_t position, call_status status,
+                                                         std::uint32_t size) noexcept {
+  return stamp_of(position) | std::uint64_t{size} << size_shift | static_cast<std::uint64_t>(status);
+}
+/// Replies that a block has not written: of the calls at `first` and behind it. Results of more than 8 bytes are not
+/// among them.
+struct kept_replies {
+  static constexpr std::uint32_t most = 8;
+  word_pair words[most];
+  std::uint64_t first;
+  std::uint32_t count;
+};
+/// The device's side: keeps the reply to the call behind those whose replies are kept, of which there are less than the
+/// most. `result` is aligned to 8 bytes, and may be read in whole words.
+HAM_DEVICE inline void keep_reply(kept_replies& kept, std::uint64_t position, call_status status,
+                                  const std::byte* result, std::uint32_t size) noexcept {
+  if (kept.count == 0) kept.first = position;
+  kept.words[kept.count++] = {reply_word(position, status, size),
+                              size == 0 ? 0 : *reinterpret_cast<const std::uint64_t*>(result)};
+}
 template <class Link>
-HAM_DEVICE void send_reply(Link& link, call_queue& queue, std::uint64_t position, call_status status,
-                           const std::byte* result, std::uint32_t size) noexcept {
-  reply_slot& slot = queue.reply_at(position);
-  const std::uint64_t what =
-      stamp_of(position) | std::uint64_t{size} << size_shift | static_cast<std::uint64_t>(status);
+HAM_DEVICE void note_arrival(Link&& link, reply_slot& slot) noexcept {
   if (const std::int64_t at_ns = link.arrival_ns(); at_ns != 0)
     release(slot.arrival_ns, static_cast<std::uint64_t>(at_ns));
-  if (size <= sizeof what) {
-    link.write_pair(&slot.what, {what, size == 0 ? 0 : *reinterpret_cast<const std::uint64_t*>(result)});
-    return;
+}
+/// The device's side: writes the replies that are kept, behind one fence.
+template <class Link>
+HAM_DEVICE void send_kept(Link&& link, call_queue& queue, kept_replies& kept) noexcept {
+  if (kept.count == 0) return;
+  link.order_pairs();
+  for (std::uint32_t at = 0; at < kept.count; ++at) {
+    reply_slot& slot = queue.reply_at(kept.first + at);
+    note_arrival(link, slot);
+    link.store_pair(&slot.what, kept.words[at]);
   }
+  kept.count = 0;
+}
+/// The device's side: answers the call at `position` with a result that is longer. `result` as of keep_reply().
+template <class Link>
+HAM_DEVICE void send_long_reply(Link&& link, call_queue& queue, std::uint64_t position, call_status status,
+                                const std::byte* result, std::uint32_t size) noexcept {
+  reply_slot& slot = queue.reply_at(position);
+  const std::uint64_t what = reply_word(position, status, size);
+  note_arrival(link, slot);
   link.write_block(slot.result, result, size);
   link.write_word(slot.what, what);
 }
@@ -197,18 +248,19 @@ HAM_DEVICE void send_reply(Link& link, call_queue& queue, std::uint64_t position
 /// Sends it. `elsewhere`: where its arguments are; 0: there.
 inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t function, std::uint64_t size,
                       std::uint64_t elsewhere) noexcept {
-  call_slot& slot = queue.call_at(position);
+  std::byte* const arguments = call_room(queue, position);
   if (elsewhere != 0) {
     const std::uint64_t words[] = {elsewhere, size};
-    for (std::size_t at = 0; at < sizeof words; ++at)
-      slot.arguments[at] = reinterpret_cast<const std::byte*>(words)[at];
+    for (std::size_t at = 0; at < sizeof words; ++at) arguments[at] = reinterpret_cast<const std::byte*>(words)[at];
     size = elsewhere_size;
   }
-  release(slot.what, stamp_of(position) | size << size_shift | (function & leave_function));
+  call_header& header = queue.header_at(position);
+  header.first_argument = *reinterpret_cast<const std::uint64_t*>(arguments);
+  release(header.what, stamp_of(position) | size << size_shift | (function & leave_function));
 }
 /// Whether a slot of a queue holds a call that the device has not answered.
 [[nodiscard]] inline bool is_unanswered(const call_queue& queue, std::uint64_t slot) noexcept {
-  const std::uint64_t what = acquire(queue.calls[slot].what);
+  const std::uint64_t what = acquire(queue.headers[slot].what);
   return what != 0 && (what ^ acquire(queue.replies[slot].what)) >> stamp_shift != 0;
 }
 /// Its reply, or nullptr if that has not arrived by `now_ns`. Valid until the slot is used again.
@@ -222,29 +274,36 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
 /// Cancels it: the device answers call_status::stopped, unless it has read the number already, and executes the call as
 /// if nothing had been. The reply tells which.
 inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
-  __atomic_fetch_or(&queue.call_at(position).what, cancelled_call, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&queue.header_at(position).what, cancelled_call, __ATOMIC_RELAXED);
+}
+/// Whether the device has noted that it has begun the call at `position`, while the reply to an earlier one is kept.
+[[nodiscard]] inline bool has_begun(const call_queue& queue, std::uint64_t position) noexcept {
+  return is_call_at(acquire(queue.step), position);
 }
 /// Which call of the chain of that stamp the device executes, or is about to.
 [[nodiscard]] inline std::uint64_t executed_step(const call_queue& queue, std::uint64_t stamp) noexcept {
   const std::uint64_t step = acquire(queue.step);
   return (step ^ stamp) >> stamp_shift == 0 ? step ^ (step >> stamp_shift << stamp_shift) : 0;
 }
-/// The number of the function of the oldest call that has no reply: the device executes it, or is about to;
-/// leave_function: there is none.
+/// The number of the function that the device executes, or is about to: of the call of which the device has noted that
+/// it begins it, or else of the oldest one that has no reply; leave_function: there is none.
 [[nodiscard]] inline std::uint32_t executed_function(const call_queue& queue) noexcept {
   constexpr std::uint64_t half_of_stamps = std::uint64_t{1} << 63;
+  const std::uint64_t begun = acquire(queue.step);
   std::uint64_t oldest = 0;
   const call_slot* of = nullptr;
   for (std::uint64_t slot = 0; slot < queue_slots; ++slot) {
     if (!is_unanswered(queue, slot)) continue;
-    const std::uint64_t what = acquire(queue.calls[slot].what);
-    if (oldest == 0 || oldest - what < half_of_stamps) {
+    const std::uint64_t what = acquire(queue.headers[slot].what);
+    const bool has_begun = (what ^ begun) >> stamp_shift == 0;
+    if (has_begun || oldest == 0 || oldest - what < half_of_stamps) {
       oldest = what;
       of = &queue.calls[slot];
     }
+    if (has_begun) break;
   }
   if (of == nullptr) return leave_function;
-  const std::uint32_t function = static_cast<std::uint32_t>(oldest) & leave_function;
+  const std::uint32_t function = function_of(oldest);
   if (function != chain_function) return function;
   const auto* const words = reinterpret_cast<const std::uint64_t*>(of->arguments);
   std::uint64_t at = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "ham/device/function.hpp"
+#include "ham/device/outbox.hpp"
 #include "ham/misc/types.hpp"
 
 namespace ham::inline v1::detail {
@@ -74,11 +75,17 @@ class device_series {
 
 namespace ham::inline v1::device::detail {
 
-/// A function of the host that device functions call: by its number, with the bytes of its arguments. An answer is due
-/// in `answer`, unless that is no_answer.
+/// Where the answer to a message of the device of this process is to go.
+struct answer_place {
+  std::uint32_t block;   ///< whose message it is
+  std::uint32_t slot;    ///< no_answer: nobody waits for it
+  std::uint64_t ticket;  ///< of the message
+};
+
+/// A function of the host that device functions call: by its number, with the bytes of its arguments.
 class host_function {
  public:
-  using runner = void (*)(const std::byte* arguments, std::size_t size, node_t node, std::uint32_t answer);
+  using runner = void (*)(const std::byte* arguments, std::size_t size, node_t node, const answer_place& answer);
   explicit host_function(runner what) noexcept : run_(what) { enlist(); }
   host_function(const host_function&) = delete;
   host_function& operator=(const host_function&) = delete;
@@ -89,7 +96,7 @@ class host_function {
  private:
   void enlist();
   const runner run_;
-  std::uint32_t number_ = UINT32_MAX;
+  std::uint32_t number_ = unknown_function;
 };
 /// A variable of the device that holds the number of such a function for its code; `symbol` stands for it on the host.
 struct number_variable {
@@ -101,14 +108,11 @@ bool enlist_number_variable(const number_variable& one);
 /// How many there are, and which. Any thread.
 [[nodiscard]] std::uint32_t count_number_variables() noexcept;
 [[nodiscard]] number_variable number_variable_at(std::uint32_t index) noexcept;
-/// In a variable that nobody has written to.
-inline constexpr std::uint32_t unknown_function = 0xfffffffe;
-
 /// The one of that number, or nullptr.
 [[nodiscard]] const host_function* host_function_at(std::uint32_t number) noexcept;
 
 /// Answers a message of the device of this process, with a value or without one: it has failed. Any thread.
-void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept;
-void fail_device(std::uint32_t answer) noexcept;
+void answer_device(const answer_place& answer, const std::byte* value, std::size_t size) noexcept;
+void fail_device(const answer_place& answer) noexcept;
 
 }  // namespace ham::device::detail

@@ -29,16 +29,17 @@ class lane {
   [[nodiscard]] virtual bool stop_requested() noexcept = 0;
   /// A fault of the device. Does not return.
   [[noreturn]] virtual void trap(const char* why) = 0;
-  /// Sends a message to the process of the device, its stamp and arrival are set (outbox.hpp). False: the queue is
-  /// full, and `wait` is false.
-  virtual bool post(const message_head& head, const std::byte* bytes, bool wait) = 0;
-  /// A slot for the answer to a message; waits for one.
+  /// Sends a message to the process of the device, and gives its ticket (outbox.hpp); waits while the queue is full.
+  virtual std::uint64_t post(const message_head& head, const std::byte* bytes) = 0;
+  /// A slot for the answer to a message; waits for one. no_answer: there is none, and the call is to stop.
   [[nodiscard]] virtual std::uint32_t claim_answer() = 0;
-  [[nodiscard]] virtual answer_status take_answer(std::uint32_t slot, std::byte* value, std::size_t size) = 0;
+  /// Of the message with that ticket.
+  [[nodiscard]] virtual answer_status take_answer(std::uint32_t slot, std::uint64_t ticket, std::byte* value,
+                                                  std::size_t size) = 0;
   /// Nobody awaits the answer in that slot any more.
   virtual void drop_answer(std::uint32_t slot) noexcept = 0;
-  /// Passes some time.
-  virtual void pause() = 0;
+  /// Passes some time. False: the call is to stop; that is asked now and then.
+  [[nodiscard]] virtual bool pause() = 0;
 
  protected:
   ~lane() = default;
@@ -56,19 +57,35 @@ struct running_call {
   const std::uint64_t* stop;  // of the host
   std::uint64_t stamp;
   std::uint64_t* arrived;  // of grid_size() threads' barrier, in memory of the device
-  outbox* messages;        // of the host
-  outbox_state* sent;
-  call_queue* queue;   // of the host
-  std::uint64_t mark;  // running_mark, in the resident kernel and nowhere else
+  outbox* messages;        // of the block, of the host
+  outbox_state* sent;      // of the block
+  call_queue* queue;       // of the host
+  std::uint64_t mark;      // running_mark, in the resident kernel and nowhere else
+  kept_replies* kept;      // of the block
 };
 inline constexpr std::uint64_t running_mark = 0x68616d2063616c6c;
 __device__ inline running_call& this_call() {
   __shared__ running_call here;
   return here;
 }
+/// The way of replies that are written while a function runs.
+struct reply_link {
+  __device__ void order_pairs() const noexcept { detail::order_pairs(); }
+  __device__ void store_pair(std::uint64_t* to, const word_pair& words) const noexcept {
+    detail::store_pair(to, words);
+  }
+  __device__ std::int64_t arrival_ns() const noexcept { return 0; }
+};
+/// Before a function waits for the host, which may wait for the replies to earlier calls: those that are kept. There
+/// are none while several threads execute a call.
+__device__ inline void send_kept_replies() noexcept {
+  const running_call& here = this_call();
+  if (here.kept->count != 0) send_kept(reply_link{}, *here.queue, *here.kept);
+}
 /// Tells the host at once: CUDA takes up to 600 ms to say that a kernel has failed, and does not say why.
 __device__ inline void note_trap(const char* why) {
   if (this_call().mark != running_mark) return;
+  send_kept_replies();
   call_queue& queue = *this_call().queue;
   constexpr std::size_t room = sizeof queue.trap_reason;
   std::size_t at = 0;
@@ -143,6 +160,7 @@ HAM_DEVICE inline void sync() {
 /// element. On a node that is no accelerator it is what this_call::stop_token() says.
 [[nodiscard]] HAM_DEVICE inline bool stop_requested() noexcept {
 #if HAM_DEVICE_CODE
+  detail::send_kept_replies();
   return detail::acquire(*detail::this_call().stop) == detail::this_call().stamp;
 #else
   detail::lane* const here = detail::this_lane();

@@ -40,7 +40,7 @@ class cuda_host final : public host_side {
  private:
   static geometry device_of(const target_group& group, std::size_t member) {
     constexpr std::int64_t usual_linger_us = 5000;
-    geometry of = static_cast<const group_geometry&>(*group.settings).of_member(member);
+    geometry of = static_cast<const group_geometry&>(*group.settings).of_member(member, group.places());
     if (of.linger_ns == geometry::linger_of_setting)
       of.linger_ns = 1000 * base::number_of(base::setting::cuda_linger).value_or(usual_linger_us);
     return of;

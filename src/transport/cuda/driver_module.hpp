@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ham/device/device_code.hpp"
+#include "ham/device/mailbox.hpp"
 #include "ham/device/offloading.hpp"
 #include "transport/device.hpp"
 #include "transport/factory.hpp"
@@ -34,13 +35,13 @@ class driver_module {
   [[nodiscard]] virtual availability probe() const = 0;
   /// The first GPU that this process sees. The process uses it from then on. Throws ham::config_error.
   [[nodiscard]] virtual std::unique_ptr<device_driver> open(kernel_size size, gpu_program program) = 0;
-  /// Its memory, after open() and before the kernel is first launched: so many bytes, or nine tenths of what is free
-  /// (0). Throws ham::config_error.
-  [[nodiscard]] virtual std::unique_ptr<device_memory> open_memory(std::uint64_t bytes) = 0;
+  /// Its memory, after open() and before the kernel is first launched: so many bytes, or (0) the arena_share() of one
+  /// of so many nodes. Throws ham::config_error.
+  [[nodiscard]] virtual std::unique_ptr<device_memory> open_memory(std::uint64_t bytes, std::uint32_t nodes_on_gpu) = 0;
 };
 
-/// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t driver_interface = 5;
+/// Changes when anything changes that a module and the library share, or with the queues, to which both have pointers.
+inline constexpr std::uint32_t driver_interface = 7U << 16U | device::detail::queue_layout;
 
 /// The function that the module exports under the name "ham_gpu_module". nullptr: another interface than asked for.
 using driver_module_entry = driver_module* (*)(std::uint32_t interface_version);

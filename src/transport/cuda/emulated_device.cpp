@@ -14,10 +14,10 @@ emulated_device::block::block(std::uint32_t threads, std::uint32_t warps, std::u
 
 emulated_device::emulated_device(const geometry& of)
     : of_(of),
-      link_(of.read_ns, of.write_ns),
+      link_({of.read_ns, of.write_ns, of.fence_ns}),
       queues_(std::make_unique<device::detail::call_queue[]>(of.blocks)),
       states_(std::make_unique<device::detail::block_state[]>(of.blocks)),
-      messages_(std::make_unique<device::detail::outbox>()) {}
+      messages_(std::make_unique<device::detail::outbox[]>(of.blocks)) {}
 
 emulated_device::~emulated_device() {
   ended_.store(true, std::memory_order_release);
@@ -86,6 +86,12 @@ void emulated_device::fail(const std::string& why, std::uint32_t function) noexc
 device_driver::failure_report emulated_device::failure() {
   std::lock_guard guard(mutex_);
   return failure_;
+}
+
+bool emulated_device::awaits_answers() const noexcept {
+  for (std::uint32_t i = 0; i < of_.blocks; ++i)
+    if (device::detail::acquire_in_block(states_[i].sent.claimed) != 0) return true;
+  return false;
 }
 
 namespace {

@@ -27,7 +27,8 @@ class emulated_device final : public device_driver {
   [[nodiscard]] const char* type() const noexcept override { return "cuda-emulated"; }
   [[nodiscard]] device_description description() const override;
   [[nodiscard]] std::span<device::detail::call_queue> queues() noexcept override { return {queues_.get(), of_.blocks}; }
-  [[nodiscard]] device::detail::outbox& messages() noexcept override { return *messages_; }
+  [[nodiscard]] std::span<device::detail::outbox> messages() noexcept override { return {messages_.get(), of_.blocks}; }
+  [[nodiscard]] const emulated_link& link() const noexcept { return link_; }
   [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept override {
     return function.row.body != nullptr;
   }
@@ -37,6 +38,8 @@ class emulated_device final : public device_driver {
   [[nodiscard]] failure_report failure() override;
   [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override;
   void unstage(std::uint64_t address) noexcept override;
+  /// Whether a function awaits the answer to a message, or has not given its slot back.
+  [[nodiscard]] bool awaits_answers() const noexcept;
 
  private:
   friend class emulated_lane;
@@ -55,8 +58,7 @@ class emulated_device final : public device_driver {
   emulated_link link_;
   std::unique_ptr<device::detail::call_queue[]> queues_;
   std::unique_ptr<device::detail::block_state[]> states_;
-  std::unique_ptr<device::detail::outbox> messages_;
-  device::detail::outbox_state outbox_state_{};
+  std::unique_ptr<device::detail::outbox[]> messages_;
   std::vector<device::detail::table_row> table_;
   std::vector<std::unique_ptr<block>> blocks_;
   std::unique_ptr<thread_barrier> grid_;

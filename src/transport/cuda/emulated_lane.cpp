@@ -13,6 +13,22 @@ namespace ham::inline v1::transport::cuda {
 
 using device::scope;
 
+/// What is no call yet may be written at this moment: the second word is looked at behind the first one.
+void emulated_lane::poll(device::detail::call_queue& queue, device::detail::block_state& own) const noexcept {
+  bool any = false;
+  of_.link_.poll([&] {
+    for (std::uint64_t at = own.position; at != own.position + device::detail::queue_slots; ++at) {
+      const device::detail::call_header& from = queue.header_at(at);
+      device::detail::word_pair& to = own.seen[at % device::detail::queue_slots];
+      to.first = device::detail::acquire(from.what);
+      if (!device::detail::is_call_at(to.first, at)) continue;
+      to.second = from.first_argument;
+      any = true;
+    }
+  });
+  if (any) of_.link_.count_read();
+}
+
 void emulated_lane::idle() {
   if (of_.ended_.load(std::memory_order_acquire)) throw device_ended{};
   pause_.wait();
@@ -21,14 +37,15 @@ void emulated_lane::idle() {
 /// As often as that takes a tenth of the time: each time, if it takes none.
 bool emulated_lane::asks_for_stop() noexcept {
   const std::int64_t now = base::now_ns();
-  if (now - asked_ns_ < 10 * of_.link_.read_ns()) return false;
+  if (now - asked_ns_ < 10 * of_.link_.costs().read) return false;
   asked_ns_ = now;
   return true;
 }
 
-void emulated_lane::begin(const device::detail::table_row& row, const std::uint64_t& stop,
-                          std::uint64_t stamp) noexcept {
+void emulated_lane::begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp,
+                          device::detail::kept_replies& kept) noexcept {
   runs_on_ = row.runs_on;
+  kept_ = &kept;
   stop_ = &stop;
   stamp_ = stamp;
   stopped_ = false;
@@ -77,7 +94,12 @@ void emulated_lane::sync() {
   }
 }
 
+void emulated_lane::send_kept_replies() noexcept {
+  if (kept_ != nullptr) device::detail::send_kept(of_.link_, of_.queues_[block_], *kept_);
+}
+
 bool emulated_lane::stop_requested() noexcept {
+  send_kept_replies();
   stopped_ = stopped_ || of_.ended_.load(std::memory_order_acquire) || of_.link_.read_word(*stop_) == stamp_;
   return stopped_;
 }
@@ -85,38 +107,45 @@ bool emulated_lane::stop_requested() noexcept {
 std::uint32_t emulated_lane::function() const noexcept { return of_.states_[block_].function; }
 
 void emulated_lane::trap(const char* why) {
+  send_kept_replies();
   of_.fail(why, function());
   throw device_ended{};
 }
 
-void emulated_lane::pause() {
+bool emulated_lane::pause() {
+  pass_time();
+  return !stopped_ && !(asks_for_stop() && stop_requested());
+}
+
+void emulated_lane::pass_time() {
   if (of_.ended_.load(std::memory_order_acquire)) throw device_ended{};
   pause_.wait();
 }
 
-bool emulated_lane::post(const device::detail::message_head& head, const std::byte* bytes, bool wait) {
-  namespace wire = device::detail;
-  wire::outbox_state& own = of_.outbox_state_;
-  if (!wait && !wire::has_place(of_.link_, *of_.messages_, own, wire::acquire(own.next))) return false;
-  const std::uint64_t ticket = wire::take_ticket(own);
-  while (!wire::has_place(of_.link_, *of_.messages_, own, ticket)) pause();
+device::detail::outbox& emulated_lane::messages() const noexcept { return of_.messages_[block_]; }
+device::detail::outbox_state& emulated_lane::sent() const noexcept { return of_.states_[block_].sent; }
+
+std::uint64_t emulated_lane::post(const device::detail::message_head& head, const std::byte* bytes) {
+  send_kept_replies();
+  const std::uint64_t ticket = device::detail::take_ticket(sent());
+  while (!device::detail::has_place(of_.link_, messages(), sent(), ticket)) pass_time();
   pause_.reset();
-  wire::send_message(of_.link_, *of_.messages_, ticket, head, bytes);
-  return true;
+  device::detail::send_message(of_.link_, messages(), ticket, head, bytes);
+  return ticket;
 }
 
 std::uint32_t emulated_lane::claim_answer() {
-  for (;;) {
-    const std::uint32_t slot = device::detail::claim_answer_slot(of_.link_, *of_.messages_, of_.outbox_state_);
-    if (slot != device::detail::no_answer) return slot;
-    pause();
-  }
+  send_kept_replies();
+  std::uint32_t slot = device::detail::claim_answer_slot(sent());
+  while (slot == device::detail::no_answer && pause()) slot = device::detail::claim_answer_slot(sent());
+  return slot;
 }
 
-void emulated_lane::drop_answer(std::uint32_t slot) noexcept { device::detail::drop_answer(of_.outbox_state_, slot); }
+void emulated_lane::drop_answer(std::uint32_t slot) noexcept { device::detail::drop_answer(sent(), slot); }
 
-device::detail::answer_status emulated_lane::take_answer(std::uint32_t slot, std::byte* value, std::size_t size) {
-  const auto status = device::detail::take_answer_from(of_.link_, *of_.messages_, of_.outbox_state_, slot, value, size);
+device::detail::answer_status emulated_lane::take_answer(std::uint32_t slot, std::uint64_t ticket, std::byte* value,
+                                                         std::size_t size) {
+  const auto status = device::detail::take_answer_from(of_.link_, messages(), sent(), slot, ticket, value, size);
   if (status != device::detail::answer_status::none) pause_.reset();
   return status;
 }

@@ -1,7 +1,7 @@
 // One thread of an emulated device, as the resident loop and the functions that it executes see it.
 #pragma once
 
-#include <cstring>
+#include <cstdint>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
@@ -29,22 +29,21 @@ class emulated_lane final : public device::detail::lane {
                                                             std::uint32_t number) noexcept {
     return with.table[number];
   }
-  [[nodiscard]] emulated_link& link() noexcept { return of_.link_; }
-  [[nodiscard]] device::detail::word_pair find_call(device::detail::call_queue& queue,
-                                                    std::uint64_t position) const noexcept {
-    const device::detail::call_slot& slot = queue.call_at(position);
-    device::detail::word_pair words{of_.link_.read_word(slot.what), 0};
-    if (device::detail::is_call_at(words.first, position))
-      std::memcpy(&words.second, slot.arguments, sizeof words.second);
-    return words;
-  }
+  [[nodiscard]] const emulated_link& link() const noexcept { return of_.link_; }
+  [[nodiscard]] bool polls() const noexcept { return leads_block(); }
+  void poll(device::detail::call_queue& queue, device::detail::block_state& own) const noexcept;
+  [[nodiscard]] static bool agree(bool found) noexcept { return found; }
+  [[nodiscard]] static std::int64_t now() noexcept { return base::now_ns(); }
+  /// As long as five reads: none, if they take no time.
+  [[nodiscard]] std::int64_t max_age() const noexcept { return 5 * of_.link_.costs().read; }
   void idle();
   void worked() noexcept {
     pause_.reset();
     asked_ns_ = base::now_ns();
   }
   [[nodiscard]] bool asks_for_stop() noexcept;
-  void begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept;
+  void begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp,
+             device::detail::kept_replies& kept) noexcept;
   void run(const device::detail::table_row& row, device::detail::execution& call);
 
   // ---- the functions
@@ -53,21 +52,27 @@ class emulated_lane final : public device::detail::lane {
   void sync() override;
   [[nodiscard]] bool stop_requested() noexcept override;
   [[noreturn]] void trap(const char* why) override;
-  bool post(const device::detail::message_head& head, const std::byte* bytes, bool wait) override;
+  std::uint64_t post(const device::detail::message_head& head, const std::byte* bytes) override;
   [[nodiscard]] std::uint32_t claim_answer() override;
-  [[nodiscard]] device::detail::answer_status take_answer(std::uint32_t slot, std::byte* value,
+  [[nodiscard]] device::detail::answer_status take_answer(std::uint32_t slot, std::uint64_t ticket, std::byte* value,
                                                           std::size_t size) override;
   void drop_answer(std::uint32_t slot) noexcept override;
-  void pause() override;
+  [[nodiscard]] bool pause() override;
 
  private:
+  void pass_time();
+  [[nodiscard]] device::detail::outbox& messages() const noexcept;
+  [[nodiscard]] device::detail::outbox_state& sent() const noexcept;
   [[nodiscard]] std::uint32_t function() const noexcept;
+  /// Before the function waits for the host, or asks it.
+  void send_kept_replies() noexcept;
 
   emulated_device& of_;
   const std::uint32_t block_;
   const std::uint32_t thread_;  // of its block
   device::scope runs_on_ = device::scope::thread;
   const std::uint64_t* stop_ = nullptr;
+  device::detail::kept_replies* kept_ = nullptr;  // of its block
   std::uint64_t stamp_ = 0;
   bool stopped_ = false;
   std::int64_t asked_ns_ = 0;

@@ -39,6 +39,7 @@ constexpr std::array keys{
     key{"lanes", 1, max_threads, [](geometry& of, std::int64_t n) { of.lanes = static_cast<std::uint32_t>(n); }},
     key{"read", 0, max_ns, [](geometry& of, std::int64_t n) { of.read_ns = n; }},
     key{"write", 0, max_ns, [](geometry& of, std::int64_t n) { of.write_ns = n; }},
+    key{"fence", 0, max_ns, [](geometry& of, std::int64_t n) { of.fence_ns = n; }},
     linger_key,
     watchdog_key,
     arena_key,
@@ -61,8 +62,8 @@ struct dialect {
   const char* example;
 };
 const dialect of_emulated{keys, "an emulated device",
-                          "blocks, warps, lanes, read, write, linger, watchdog, arena, bandwidth, and memory, which is "
-                          "device or shared",
+                          "blocks, warps, lanes, read, write, fence, linger, watchdog, arena, bandwidth, and memory, "
+                          "which is device or shared",
                           "cuda-emulated:1/blocks=2/warps=2/lanes=2/read=1200/write=600/linger=5000"};
 const dialect of_gpu{gpu_keys, "a GPU", "blocks, threads, linger, watchdog and arena",
                      "cuda:1/blocks=4/threads=128/linger=5000/watchdog=10000"};
@@ -111,10 +112,11 @@ void apply_all(const dialect& in, geometry& to, std::string_view text) {
 }  // namespace
 
 bool geometry::sane() const noexcept {
-  const bool times = read_ns >= 0 && write_ns >= 0 && linger_ns >= linger_of_setting && watchdog_ns >= 0;
+  const bool times =
+      read_ns >= 0 && write_ns >= 0 && fence_ns >= 0 && linger_ns >= linger_of_setting && watchdog_ns >= 0;
   if (gpu != emulated) {
     return times && gpu >= 0 && blocks <= max_blocks && lanes == warp_threads && warps != 0 &&
-           warps <= max_block_threads / warp_threads && memory == memory_kind::device &&
+           warps <= max_block_threads / warp_threads && memory == memory_kind::device && nodes_on_gpu != 0 &&
            arena_bytes <= max_arena_mib * mib;
   }
   const std::uint64_t threads = std::uint64_t{blocks} * warps * lanes;

@@ -10,7 +10,7 @@
 namespace ham::inline v1::transport::cuda {
 
 struct welcome {
-  static constexpr std::uint32_t protocol = 3;
+  static constexpr std::uint32_t protocol = 5;
   std::uint32_t version = protocol;
   std::int32_t node = 0;
   std::int32_t host = 0;      ///< who has started it

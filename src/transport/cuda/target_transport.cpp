@@ -38,7 +38,7 @@ std::unique_ptr<device_memory> open_memory(const invitation& from) {
   if (of.memory != memory_kind::device) return nullptr;
   if (of.gpu == geometry::emulated) return std::make_unique<emulated_memory>(of);
   try {
-    return load_driver_module().open_memory(of.arena_bytes);
+    return load_driver_module().open_memory(of.arena_bytes, of.nodes_on_gpu);
   } catch (const config_error& problem) {
     decline_gpu(from, problem);
   }

@@ -9,11 +9,13 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "bulk.hpp"
+#include "some_attempt.hpp"
 
 namespace ham::inline v1::emulated_device_functions {
 
@@ -35,6 +37,11 @@ std::uint32_t mark(mark_request where) {
 }
 std::uint32_t mark_block(mark_request where) { return mark(where); }
 std::uint32_t mark_grid(mark_request where) { return mark(where); }
+std::atomic<bool> goes_on{false};
+void until_it_may_go_on(bool) {
+  while (!goes_on.load()) std::this_thread::yield();
+}
+std::uint32_t next_of(std::uint32_t value) { return value + 1; }
 double sum(std::span<const double> of) {
   double result = 0;
   for (const double one : of) result += one;
@@ -53,6 +60,8 @@ std::uint32_t until_stopped(bool) {
 }  // namespace ham::emulated_device_functions
 
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::scaled, thread)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::until_it_may_go_on, thread)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::next_of, thread)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::who_is_here, warp)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::mark, warp)
 HAM_DEVICE_FUNCTION(ham::emulated_device_functions::mark_block, block)
@@ -436,6 +445,11 @@ TEST(emulated_device, executes_no_call_of_a_chain_that_is_none) {
           "a later result");
   refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 0, UINT32_MAX}.word()}), call_status::wrong_size, "long");
   refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 5, 8}.word()}), call_status::wrong_size, "not in it");
+  refuses(with({function, false, 12, 0}, {}), call_status::wrong_size, "no arguments");
+  refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 0, 8}.word()}), call_status::wrong_size, "too few");
+  refuses(with({function, false, 12, 1}, {wire::chain_copy{0, 4, 8}.word()}), call_status::wrong_size, "not the first");
+  refuses(with({function, false, 12, 2}, {wire::chain_copy{0, 0, 4}.word(), wire::chain_copy{0, 8, 4}.word()}),
+          call_status::wrong_size, "a gap");
   refuses(with({wire::count_functions(), false, 0, 0}, {}), call_status::no_function, "no function");
   refuses(with({wire::chain_function, false, 0, 0}, {}), call_status::no_function, "a chain");
   refuses(with({wire::leave_function, false, 0, 0}, {}), call_status::no_function, "a leave");
@@ -444,6 +458,87 @@ TEST(emulated_device, executes_no_call_of_a_chain_that_is_none) {
   gpu.send(1, wire::chain_function, std::span<const double>(many));
   EXPECT_EQ(wire::status_of(*gpu.receive(1)), call_status::wrong_size) << "elsewhere";
   EXPECT_EQ(gpu.call<double>(0, function, 2.0, 2), 4.0) << "the device goes on";
+}
+
+/// What a device does for calls of one function that are in its queue when it comes.
+link_counts work_for_waiting_calls(device_here& gpu, std::uint32_t calls) {
+  gpu.leave();
+  for (std::uint32_t i = 0; i < calls; ++i) gpu.send(0, number_of<&next_of>(), i);
+  const link_counts before = gpu.driver.link().counts();
+  gpu.driver.launch();
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    std::uint32_t result = 0;
+    std::memcpy(&result, gpu.receive(0)->result, sizeof result);
+    EXPECT_EQ(result, i + 1);
+  }
+  const link_counts after = gpu.driver.link().counts();
+  return {after.reads - before.reads, after.writes - before.writes, after.fences - before.fences};
+}
+
+TEST(emulated_device, reads_the_headers_of_all_calls_of_its_queue_with_one_access) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 2'000'000});
+  EXPECT_TRUE(test::in_some_attempt([&] { return work_for_waiting_calls(gpu, wire::queue_slots).reads == 1; }))
+      << "unless that was long ago";
+}
+
+TEST(emulated_device, writes_replies_to_short_calls_behind_one_fence) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 2'000'000});
+  EXPECT_TRUE(test::in_some_attempt([&] { return work_for_waiting_calls(gpu, wire::queue_slots).fences <= 3; }))
+      << "the first time it is not known to be short; then eight, and seven";
+}
+
+/// Whether the next reply of the block comes while the call behind it waits.
+bool is_answered_soon(device_here& gpu, std::uint64_t position) {
+  constexpr std::int64_t limit_ns = 10'000'000'000;
+  for (const std::int64_t begin = base::now_ns(); base::now_ns() - begin < limit_ns; base::yield())
+    if (wire::find_reply(gpu.driver.queues()[0], position, base::never_ns) != nullptr) return true;
+  return false;
+}
+
+/// They might wait for what the host does when it has the reply.
+TEST(emulated_device, keeps_no_reply_while_a_function_asks_whether_it_is_to_stop) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 50'000'000});
+  wire::call_queue& queue = gpu.driver.queues()[0];
+  gpu.leave();
+  constexpr std::uint64_t first = 1;
+  wire::send_stop(queue, first);
+  gpu.send(0, number_of<&until_stopped>(), true);  // so that it is known to be short
+  gpu.send(0, number_of<&next_of>(), 1U);
+  gpu.send(0, number_of<&until_stopped>(), true);
+  gpu.driver.launch();
+  EXPECT_TRUE(is_answered_soon(gpu, first + 1));
+  wire::send_stop(queue, first + 2);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
+}
+TEST(emulated_device, keeps_no_reply_while_a_function_runs_that_was_never_short) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 50'000'000});
+  gpu.leave();
+  goes_on.store(false);
+  gpu.send(0, number_of<&next_of>(), 1U);
+  gpu.send(0, number_of<&until_it_may_go_on>(), true);
+  gpu.driver.launch();
+  EXPECT_TRUE(is_answered_soon(gpu, 1));
+  goes_on.store(true);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
+}
+
+TEST(emulated_device, takes_no_call_long_after_it_has_read_its_header) {
+  constexpr std::int64_t read_ns = 20'000;
+  device_here gpu({.blocks = 1, .warps = 2, .lanes = 2, .read_ns = read_ns});
+  std::vector<std::uint32_t> marks(4);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  gpu.leave();
+  const std::uint32_t before = begun_calls.load();
+  gpu.send(0, number_of<&until_stopped>(), true);
+  gpu.send(0, number_of<&mark_block>(), where);
+  gpu.driver.launch();
+  while (begun_calls.load() == before) base::yield();
+  gpu.cancel(0);
+  for (const std::int64_t begin = base::now_ns(); base::now_ns() - begin < 10 * read_ns;) base::yield();
+  wire::send_stop(gpu.driver.queues()[0], 1);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::done);
+  EXPECT_EQ(wire::status_of(*gpu.receive(0)), call_status::stopped);
+  EXPECT_EQ(marks, std::vector<std::uint32_t>(4));
 }
 
 TEST(emulated_device, takes_as_long_as_its_link) {
@@ -459,9 +554,12 @@ TEST(emulated_device, takes_no_slot_without_its_stamp) {
   std::mt19937_64 random(23);
   for (int round = 0; round < 200; ++round) {
     wire::call_queue& queue = gpu.driver.queues()[0];
-    auto* const bytes = reinterpret_cast<std::byte*>(&queue.calls[static_cast<std::size_t>(round) % wire::queue_slots]);
-    for (std::size_t i = sizeof(std::uint64_t); i < wire::slot_bytes; ++i) bytes[i] = static_cast<std::byte>(random());
-    device::detail::release(*reinterpret_cast<std::uint64_t*>(bytes), random() | std::uint64_t{1} << 63);
+    const auto position = static_cast<std::uint64_t>(round);
+    for (std::byte& one : queue.call_at(position).arguments) one = static_cast<std::byte>(random());
+    for (wire::call_header& one : queue.headers) {
+      one.first_argument = random();
+      wire::release(one.what, random() | std::uint64_t{1} << 63);
+    }
     base::yield();
     EXPECT_EQ(wire::find_reply(queue, static_cast<std::uint64_t>(round), base::never_ns), nullptr);
     EXPECT_EQ(gpu.call<double>(0, number_of<&scaled>(), 1.5, round), 1.5 * round) << "and what is one is executed";

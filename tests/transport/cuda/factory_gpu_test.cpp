@@ -12,7 +12,7 @@ using test::group_of;
 using test::refusal_of;
 
 geometry device_of(const target_group& group, std::size_t member) {
-  return dynamic_cast<const group_geometry&>(*group.settings).of_member(member);
+  return dynamic_cast<const group_geometry&>(*group.settings).of_member(member, group.places());
 }
 
 TEST(gpu_factory, reads_counts_and_numbers_of_gpus) {
@@ -26,6 +26,11 @@ TEST(gpu_factory, reads_counts_and_numbers_of_gpus) {
   EXPECT_EQ(device_of(listed, 1).gpu, 3);
   EXPECT_EQ(device_of(listed, 1).blocks, 8U);
   EXPECT_TRUE(listed.cores.empty()) << "these are no cores";
+  const target_group again = listed.alone(1);
+  EXPECT_EQ(device_of(again, again.first_place).gpu, 3) << "what is started again has the same GPU";
+  const target_group sharing = group_of("cuda", "cuda:4@0");
+  EXPECT_EQ(device_of(sharing, 3).nodes_on_gpu, 4U);
+  EXPECT_EQ(device_of(sharing.alone(3), 3).nodes_on_gpu, 4U);
   EXPECT_EQ(group_of("cuda", "cuda:0@1").count, 0U);
 }
 

@@ -20,12 +20,13 @@ std::string refusal(std::string_view text) {
 
 TEST(cuda_geometry, keeps_the_defaults_of_what_is_not_named) {
   EXPECT_EQ(parse_geometry("").blocks, geometry{}.blocks);
-  const geometry read = parse_geometry("blocks=3/lanes=4/read=1200/write=600/linger=50/watchdog=7");
+  const geometry read = parse_geometry("blocks=3/lanes=4/read=1200/write=600/fence=290/linger=50/watchdog=7");
   EXPECT_EQ(read.blocks, 3U);
   EXPECT_EQ(read.warps, geometry{}.warps);
   EXPECT_EQ(read.lanes, 4U);
   EXPECT_EQ(read.read_ns, 1200);
   EXPECT_EQ(read.write_ns, 600);
+  EXPECT_EQ(read.fence_ns, 290);
   EXPECT_EQ(read.linger_ns, 50'000);
   EXPECT_EQ(read.watchdog_ns, 7'000'000);
 }
@@ -55,6 +56,9 @@ TEST(cuda_geometry, refuses_what_cannot_be) {
   geometry mad;
   mad.read_ns = -1;
   EXPECT_FALSE(mad.sane());
+  geometry backwards;
+  backwards.fence_ns = -1;
+  EXPECT_FALSE(backwards.sane());
 }
 
 TEST(cuda_geometry, of_real_gpus_has_warps_of_32) {
@@ -76,6 +80,37 @@ TEST(cuda_geometry, of_real_gpus_has_warps_of_32) {
   geometry mad = usual;
   mad.lanes = 16;
   EXPECT_FALSE(mad.sane());
+}
+
+// ---- memory of a GPU that several nodes share
+
+constexpr std::uint64_t one_mib = std::uint64_t{1} << 20;
+constexpr std::uint64_t all_of_gpu = 1000 * one_mib;
+
+TEST(arena_share, of_one_node_is_nine_tenths_of_what_is_free) {
+  EXPECT_EQ(arena_share(all_of_gpu, all_of_gpu, 1), 900 * one_mib);
+  EXPECT_EQ(arena_share(all_of_gpu / 2, all_of_gpu, 1), 450 * one_mib) << "others use the GPU, too";
+  EXPECT_EQ(arena_share(all_of_gpu, all_of_gpu, 0), 900 * one_mib);
+}
+
+TEST(arena_share, of_several_nodes_does_not_depend_on_who_comes_first) {
+  constexpr std::uint64_t own = 224 * one_mib;  // 225
+  std::uint64_t free = all_of_gpu;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(arena_share(free, all_of_gpu, 4), own) << i;
+    free -= own;
+  }
+}
+
+TEST(arena_share, of_a_gpu_that_others_use_is_no_more_than_what_is_free) {
+  EXPECT_EQ(arena_share(100 * one_mib, all_of_gpu, 4), 90 * one_mib);
+  EXPECT_EQ(arena_share(one_mib, all_of_gpu, 4), 0U);
+  EXPECT_EQ(arena_share(0, all_of_gpu, 1), 0U);
+}
+
+TEST(arena_share, is_a_multiple_of_what_the_driver_maps) {
+  EXPECT_EQ(arena_share(all_of_gpu - 1, all_of_gpu, 1) % (2 * one_mib), 0U);
+  EXPECT_EQ(arena_share(all_of_gpu, all_of_gpu, 7) % (2 * one_mib), 0U);
 }
 
 }  // namespace

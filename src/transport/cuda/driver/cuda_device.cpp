@@ -1,9 +1,9 @@
 // The driver of GPUs of NVIDIA's. An ordinary source: the kernel is the application's.
 #include "transport/cuda/driver/cuda_device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,13 +53,13 @@ class cuda_device final : public device_driver {
       : threads_(size.threads), program_(program), description_(describe_gpu(own_gpu)) {
     check(cudaSetDevice(own_gpu), "the GPU");
     stream_ = make_stream();
+    stream_without_context_ = make_stream();
     for (cudaStream_t& one : streams_) one = make_stream();
     blocks_ = program_.code == nullptr ? 1 : fitting_blocks(size);
     queues_ = make_shared_memory<wire::call_queue>(blocks_);
-    messages_ = make_shared_memory<wire::outbox>(1);
+    messages_ = make_shared_memory<wire::outbox>(blocks_);
     staging_ = staging_area(make_shared_memory<std::byte>(staged_bytes), staged_bytes);
     states_ = make_device_memory<wire::block_state>(blocks_);
-    sent_ = make_device_memory<wire::outbox_state>(1);
     arrived_ = make_device_memory<std::uint64_t>(1);
   }
   /// The process owns the device and ends with it: nothing waits for the kernel here.
@@ -68,7 +68,7 @@ class cuda_device final : public device_driver {
   [[nodiscard]] const char* type() const noexcept override { return "cuda"; }
   [[nodiscard]] device_description description() const override { return description_; }
   [[nodiscard]] std::span<wire::call_queue> queues() noexcept override { return {queues_, blocks_}; }
-  [[nodiscard]] wire::outbox& messages() noexcept override { return *messages_; }
+  [[nodiscard]] std::span<wire::outbox> messages() noexcept override { return {messages_, blocks_}; }
   [[nodiscard]] bool has(const wire::function_entry& function) const noexcept override {
     return program_.code != nullptr && function.symbol() != nullptr;
   }
@@ -93,7 +93,7 @@ class cuda_device final : public device_driver {
 
   void launch() override {
     if (program_.code == nullptr) throw config_error("this program has no code for GPUs");
-    wire::loop_parameters with{queues_, states_, table_, functions_, messages_, sent_};
+    wire::loop_parameters with{queues_, states_, table_, functions_, messages_};
     std::array<void*, 2> arguments{&with, &arrived_};
     check_code(program_.code->launch(program_.code->kernel, blocks_, threads_, arguments.data(), stream_));
   }
@@ -128,8 +128,8 @@ class cuda_device final : public device_driver {
     staging_.give(reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address)));
   }
 
-  [[nodiscard]] void* stream_of(const void* context) noexcept override {
-    return streams_[(std::hash<const void*>()(context) >> 4U) % streams_.size()];
+  [[nodiscard]] void* stream_of(std::uint32_t context) noexcept override {
+    return context == 0 ? stream_without_context_ : streams_[context % streams_.size()];
   }
 
  private:
@@ -176,12 +176,12 @@ class cuda_device final : public device_driver {
   const device_description description_;
   std::uint32_t blocks_ = 0;
   cudaStream_t stream_ = nullptr;                     // of the resident kernel
+  cudaStream_t stream_without_context_ = nullptr;     // of functions that run in none
   std::array<cudaStream_t, stream_count> streams_{};  // of contexts
   wire::call_queue* queues_ = nullptr;
   wire::outbox* messages_ = nullptr;
   staging_area staging_{nullptr, 0};
   wire::block_state* states_ = nullptr;
-  wire::outbox_state* sent_ = nullptr;
   std::uint64_t* arrived_ = nullptr;
   wire::table_row* table_ = nullptr;
   std::uint32_t functions_ = 0;

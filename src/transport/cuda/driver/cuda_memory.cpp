@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "transport/cuda/driver/cuda_check.hpp"
+#include "transport/cuda/geometry.hpp"
 
 namespace ham::inline v1::transport::cuda {
 namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{8} << 20;
-constexpr std::size_t arena_granularity = std::size_t{2} << 20;
 
 constexpr std::uint32_t cuda_kind = 0x63756461;  // "cuda"
 
@@ -57,14 +57,14 @@ class cuda_peer_arena final : public peer_arena {
 
 class cuda_memory final : public device_memory {
  public:
-  explicit cuda_memory(std::size_t bytes) {
+  cuda_memory(std::size_t bytes, std::uint32_t nodes_on_gpu) {
     check(cudaSetDevice(own_gpu), "the GPU");
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
     for (cudaEvent_t& one : events_) check(cudaEventCreateWithFlags(&one, cudaEventDisableTiming), "an event");
     void* staging = nullptr;
     check(cudaHostAlloc(&staging, staging_bytes, cudaHostAllocPortable), "pinned memory of the host");
     staging_ = static_cast<std::byte*>(staging);
-    bytes_ = bytes != 0 ? bytes : share_of_free();
+    bytes_ = bytes != 0 ? bytes : share(nodes_on_gpu);
     void* arena = nullptr;
     check(cudaMalloc(&arena, bytes_),
           (std::to_string(bytes_ >> 20) + " MiB of the GPU's memory (arena in HAM_NODES)").c_str());
@@ -149,11 +149,11 @@ class cuda_memory final : public device_memory {
   }
 
  private:
-  static std::size_t share_of_free() {
+  static std::size_t share(std::uint32_t nodes_on_gpu) {
     std::size_t free = 0;
     std::size_t all = 0;
     check(cudaMemGetInfo(&free, &all), "how much of it is free");
-    const std::size_t bytes = free / 10 * 9 / arena_granularity * arena_granularity;
+    const std::size_t bytes = arena_share(free, all, nodes_on_gpu);
     if (bytes == 0) throw config_error("the GPU has no memory left (others use it); look at nvidia-smi");
     return bytes;
   }
@@ -191,6 +191,8 @@ class cuda_memory final : public device_memory {
 
 }  // namespace
 
-std::unique_ptr<device_memory> make_cuda_memory(std::size_t bytes) { return std::make_unique<cuda_memory>(bytes); }
+std::unique_ptr<device_memory> make_cuda_memory(std::size_t bytes, std::uint32_t nodes_on_gpu) {
+  return std::make_unique<cuda_memory>(bytes, nodes_on_gpu);
+}
 
 }  // namespace ham::transport::cuda

@@ -11,7 +11,9 @@ namespace {
 
 int driver_version() {
   int version = 0;
-  return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
+  if (cudaDriverGetVersion(&version) == cudaSuccess) return version;
+  static_cast<void>(cudaGetLastError());  // the next call is not to be blamed for it
+  return 0;
 }
 
 /// "580.65.06, CUDA 13.0"
@@ -43,7 +45,10 @@ availability find_gpus() {
   result.version = "driver " + driver_text();
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp one{};
-    if (cudaGetDeviceProperties(&one, i) != cudaSuccess) continue;
+    if (cudaGetDeviceProperties(&one, i) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      continue;
+    }
     result.version += "; " + std::to_string(i) + ": " + one.name;
     if (is_mig_instance(one.name)) result.remark = "a part of a GPU (MIG): a process sees one such part only";
   }

@@ -14,8 +14,8 @@ class cuda_module final : public driver_module {
   [[nodiscard]] std::unique_ptr<device_driver> open(kernel_size size, gpu_program program) override {
     return make_cuda_device(size, program);
   }
-  [[nodiscard]] std::unique_ptr<device_memory> open_memory(std::uint64_t bytes) override {
-    return make_cuda_memory(bytes);
+  [[nodiscard]] std::unique_ptr<device_memory> open_memory(std::uint64_t bytes, std::uint32_t nodes_on_gpu) override {
+    return make_cuda_memory(bytes, nodes_on_gpu);
   }
 };
 
