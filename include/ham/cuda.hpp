@@ -43,12 +43,13 @@ namespace ham::inline v1::cuda {
 /// Calls of device functions that have begun end first, the kernel leaves, and later ones wait until `function` has
 /// returned or thrown: their deadlines and stops count. So nothing that a device function which has begun waits for may
 /// need a later call of the device, or the calling thread: not even through functions of the host. In a call without a
-/// context that thread is the one for all such calls of the node. `function` must not wait for a device function of
-/// this node. Several threads may be in it at once, and it may be nested; calls wait for the last one, however many
-/// follow each other. Where the node has no device, `function` is executed at once. Any thread that executes a call.
-/// The wait for the kernel ends with a stop or the deadline of that call: ham::operation_cancelled or
-/// ham::deadline_exceeded, and `function` is not executed. Throws ham::call_error if the job ends meanwhile, and in
-/// continuations on threads which serve the device.
+/// context that thread is the one for all such calls of the node. `function` waits for nothing through HAM: a thread
+/// that waits executes other calls meanwhile, one of which might wait for a device function of this node. Several
+/// threads may be in it at once, and it may be nested; calls wait for the last one, however many follow each other.
+/// Where the node has no device, `function` is executed at once. Any thread that executes a call. The wait for the
+/// kernel ends with a stop or the deadline of that call: ham::operation_cancelled or ham::deadline_exceeded, and
+/// `function` is not executed. Throws ham::call_error if the job ends meanwhile, and in continuations and on threads
+/// that serve the node.
 template <class Function>
 decltype(auto) while_absent(Function&& function) {
   const ham::detail::device_absence here;

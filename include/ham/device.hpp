@@ -147,14 +147,14 @@ class sending_thread {
   [[nodiscard]] __device__ bool pause() {
     __nanosleep(pause_ns);
     const long long now = clock64();
-    if (now - asked_at_ < asking_interval) return true;
+    if (static_cast<std::uint64_t>(now - asked_at_) < asking_interval) return true;  // it asks if the clock is behind
     asked_at_ = now;
     return !stop_requested();
   }
 
  private:
   static constexpr unsigned pause_ns = 50;
-  static constexpr long long asking_interval = 20'000;  // cycles: ten accesses over the link
+  static constexpr std::uint64_t asking_interval = 20'000;  // cycles: ten accesses over the link
   long long asked_at_ = clock64();
 };
 #endif
@@ -273,7 +273,7 @@ class answer {
 /// From a device function: has `Function` executed by any node, once, and waits for nothing. Calls of one thread arrive
 /// in their order. Blocks only while the queue of messages is full, also in a function that is to stop. Plain
 /// parameters, at most 224 bytes together. `Function` sees what the device has written to its memory before; what was
-/// written to memory of the host by pointers of CUDA's own only behind __threadfence_system().
+/// written to memory of the host or another GPU by pointers of CUDA's own only behind __threadfence_system().
 template <auto Function, class... Args>
 HAM_DEVICE void ping(node_t node, const Args&... args) {
   using pointer = std::decay_t<decltype(Function)>;

@@ -39,6 +39,7 @@ void standby_receiver::wake() noexcept {
 void standby_receiver::run() {
   const engine_scope scope(owner_);
   this_thread.only_receives = true;
+  this_thread.serves_others = true;
   std::uint64_t seen = UINT64_MAX;
   while (!over()) {
     const std::uint64_t executed = node_.calls_executed();

@@ -27,9 +27,10 @@ struct thread_state {
     const ready_queue* of = nullptr;
     unsigned depth = 0;
   } draining;
-  bool on_executor = false;   ///< it runs the work of an executor, and may be of no node
-  void* context = nullptr;    ///< whose calls it executes, if it is the thread of one
-  call_stop* stop = nullptr;  ///< of the call that it executes at `stop_depth`, if that can be stopped
+  bool serves_others = false;  ///< its loop does what they wait for: it must not wait for what they may hold up
+  bool on_executor = false;    ///< it runs the work of an executor, and may be of no node
+  void* context = nullptr;     ///< whose calls it executes, if it is the thread of one
+  call_stop* stop = nullptr;   ///< of the call that it executes at `stop_depth`, if that can be stopped
   unsigned stop_depth = 0;
   const std::stop_token* next_token = nullptr;  ///< of the call that it begins next at `token_depth`
   unsigned token_depth = 0;

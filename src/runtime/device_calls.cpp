@@ -254,7 +254,7 @@ bool device_calls::serve(std::unique_lock<std::mutex>& lock) {
 void device_calls::run() {
   const engine_scope scope(&at_);
   this_thread.only_receives = true;  // a function that it executed might wait for the device, whose replies it takes
-  note_serving_device();
+  this_thread.serves_others = true;
   using backoff =
       base::backoff<base::backoff_schedule{.spins = 100, .yields = 400, .sleep_ns = 20'000, .max_sleep_ns = 100'000}>;
   backoff pause;
@@ -300,6 +300,7 @@ std::vector<std::pair<device_calls::shared_request, bool>> device_calls::take_un
 /// to the node that answers first.
 void device_calls::end_process(std::unique_lock<std::mutex>& lock,
                                const transport::device_driver::failure_report& why) {
+  static_cast<void>(collect(lock));  // what the device has replied before it failed
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     queue& in = queues_[i];
     for (std::uint64_t position = in.consumed(); position != in.sent; ++position) {  // replies may be on their way

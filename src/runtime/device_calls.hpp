@@ -112,6 +112,7 @@ class device_calls {
   bool collect(std::unique_lock<std::mutex>& lock);
   bool take_messages(std::unique_lock<std::mutex>& lock);
   bool post_waiting(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::uint64_t first_not_ended(std::size_t queue) const noexcept;
   [[nodiscard]] bool is_first(const device_execution& one) const noexcept;
   void pass_stops(std::unique_lock<std::mutex>& lock);
   void give_up(std::unique_lock<std::mutex>& lock, std::size_t queue, std::uint64_t position);

@@ -112,7 +112,7 @@ void device_message_runner::shared::expect_more() noexcept {
 void device_message_runner::shared::work() noexcept {
   const engine_scope scope(&at);
   this_thread.only_receives = true;  // a function that it executed might wait for a message behind this one
-  note_serving_device();
+  this_thread.serves_others = true;
   std::unique_lock lock(mutex);
   for (;;) {
     due.wait(lock, [this] { return ends || busy.load(std::memory_order_acquire); });

@@ -40,7 +40,4 @@ class device_message_runner {
   const std::shared_ptr<shared> shared_;  // with the thread, which may stay behind in a line of text
 };
 
-/// The calling thread is needed for the resident kernel to leave, from now on: it must not wait for that.
-void note_serving_device() noexcept;
-
 }  // namespace ham::detail

@@ -148,7 +148,6 @@ namespace {
 
 /// Of the calling thread; not those within it.
 constinit thread_local const device_absence* absence_of_thread = nullptr;
-constinit thread_local bool serves_device = false;
 
 /// Calls `use` with the device of that node, which stays meanwhile. False: it has ended.
 template <class Use>
@@ -162,11 +161,11 @@ bool with_device_of(const engine* node, Use use) {
 engine* node_that_needs_absence() {
   engine* const at = current_or_null();
   if (absence_of_thread != nullptr || !device_calls::is_of(at)) return nullptr;
-  if (serves_device) {
+  const bool in_continuation = this_thread.draining.of != nullptr && this_thread.draining.depth == this_thread.depth;
+  if (in_continuation || this_thread.serves_others) {
     throw call_error(
-        "ham::cuda::while_absent() is called on a thread that serves the device (in a continuation), which the "
-        "resident "
-        "kernel may need to leave; call it in a function of the node");
+        "ham::cuda::while_absent() is called in a continuation, or on a thread that serves the node, which the "
+        "resident kernel may need to leave; call it in a function of the node");
   }
   return at;
 }
@@ -179,8 +178,6 @@ engine* node_that_needs_absence() {
 }
 
 }  // namespace
-
-void note_serving_device() noexcept { serves_device = true; }
 
 /// What the device's functions still wait for may have to be received, which this thread may be the one for. A stop of
 /// the call ends the wait.

@@ -38,12 +38,21 @@ void device_calls::give_up(std::unique_lock<std::mutex>& lock, std::size_t queue
   lock.lock();
 }
 
+/// Of that queue, where the call is that the device has begun while it keeps the replies to those before it, which
+/// have ended; or else the oldest one that has no reply.
+std::uint64_t device_calls::first_not_ended(std::size_t queue) const noexcept {
+  for (std::uint64_t position = queues_[queue].sent; position != queues_[queue].consumed(); --position)
+    if (wire::has_begun(driver_->queues()[queue], position - 1)) return position - 1;
+  return queues_[queue].consumed();
+}
+
 /// Tells functions that their callers want them to stop, and ends the process if one does not. The device decides
 /// whether a call has begun, and its reply tells; blocks that execute one together must not decide differently. While
 /// the kernel is absent, nothing has begun that has no reply.
 void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
   const std::int64_t now = base::now_ns();
   for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const std::uint64_t not_ended = first_not_ended(i);
     for (std::uint64_t position = queues_[i].consumed(); position != queues_[i].sent; ++position) {
       device_execution* const one = queues_[i].calls[position % wire::queue_slots].get();
       if (one == nullptr || !one->stop_requested()) continue;
@@ -54,7 +63,7 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
           give_up(lock, i, position);
         continue;
       }
-      if (limits_.watchdog_ns == 0) continue;
+      if (limits_.watchdog_ns == 0 || position < not_ended) continue;
       const bool begun = wire::has_begun(driver_->queues()[i], position);
       if (!begun && (position != queues_[i].consumed() || !is_first(*one))) continue;
       if (one->stopping_ns == 0) one->stopping_ns = now;

@@ -89,11 +89,12 @@ TEST(device_functions, are_known_while_replies_to_earlier_calls_are_kept) {
   send_call(*queue, 3, 7, 0, 0);
   send_call(*queue, 4, 8, 0, 0);
   send_call(*queue, 5, 9, 0, 0);
-  queue->step = stamp_of(4);
+  queue->step = step_word(4, 0);
   EXPECT_EQ(executed_function(*queue), 8U);
   EXPECT_TRUE(has_begun(*queue, 4));
   EXPECT_FALSE(has_begun(*queue, 3)) << "it has ended";
   EXPECT_FALSE(has_begun(*queue, 5));
+  EXPECT_FALSE(has_begun(*queue, 4 + (1U << 24U))) << "the note may be old";
   queue->reply_at(3).what = stamp_of(3);
   queue->reply_at(4).what = stamp_of(4);
   EXPECT_EQ(executed_function(*queue), 9U) << "it has begun later";
@@ -105,13 +106,13 @@ TEST(device_functions, are_known_while_a_device_executes_them_in_a_chain) {
                                  chain_step{8, false, 8, 1}.word(), 0, chain_step{9, false, 0, 0}.word()};
   std::memcpy(call_room(*queue, 5), calls, sizeof calls);
   send_call(*queue, 5, chain_function, sizeof calls, 0);
-  queue->step = stamp_of(4) | 1;  // of an earlier one
+  queue->step = step_word(4, 1);  // of an earlier one
   EXPECT_EQ(executed_function(*queue), 7U);
-  queue->step = stamp_of(5) | 1;
+  queue->step = step_word(5, 1);
   EXPECT_EQ(executed_function(*queue), 8U);
-  queue->step = stamp_of(5) | 2;
+  queue->step = step_word(5, 2);
   EXPECT_EQ(executed_function(*queue), 9U);
-  queue->step = stamp_of(5) | 0xffffffff;  // of a device that writes anything
+  queue->step = step_word(5, 0xffff);  // of a device that writes anything
   EXPECT_NE(executed_function(*queue), leave_function);
 }
 

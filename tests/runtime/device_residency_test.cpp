@@ -347,10 +347,33 @@ TEST_F(while_absent, is_refused_on_threads_that_serve_the_device) {
   const auto address = offload::sync(1, [] { return reinterpret_cast<std::uintptr_t>(&detail::current()); });
   std::thread([address] {
     const detail::engine_scope scope(reinterpret_cast<detail::engine*>(address));
-    detail::note_serving_device();
+    detail::this_thread.serves_others = true;
     EXPECT_THROW(nests_alone(1), call_error);
   }).join();
   EXPECT_EQ(offload::sync(1, fn<&nests_alone>, 4), 5);
+}
+
+/// Which may be on the thread that receives what the kernel waits for, where neither a stop nor a deadline ends it.
+TEST_F(while_absent, is_refused_in_continuations) {
+  std::atomic<int> refused{0};
+  EXPECT_TRUE(offload::sync(
+      1,
+      [](std::uintptr_t to) {
+        auto& count = *reinterpret_cast<std::atomic<int>*>(to);
+        auto done = offload::async(2, fn<&gives_two>, 1);
+        done.on_result([&count](offload::future<int>) {
+          try {
+            nests_alone(1);
+          } catch (const call_error&) {
+            count.fetch_add(1);
+          }
+        });
+        return test::eventually([&] {
+          offload::progress();
+          return count.load() == 1;
+        });
+      },
+      reinterpret_cast<std::uintptr_t>(&refused)));
 }
 
 TEST_F(while_absent, fails_if_the_device_ends_first) {
@@ -413,6 +436,8 @@ class device_by_hand final : public transport::device_driver {
     wire::keep_reply(one, position_++, status, bytes, status == device::call_status::done ? sizeof result : 0);
     wire::send_kept(link, *queue_, one);
   }
+  /// Begins a later one, and keeps the replies to those before it.
+  void begin_next_but(std::uint64_t count) { wire::release(queue_->step, wire::step_word(position_ + count, 0)); }
   /// As a kernel whose block has been asked to.
   void leave() {
     EXPECT_EQ(wire::function_of(next()), wire::leave_function);
@@ -442,12 +467,40 @@ class owner_of_device_by_hand final : public transport::device_owner {
   device_by_hand& device_ = *made_;
 };
 
-/// Calls that come behind the leave of a kernel.
-class behind_a_leave : public testing::Test {
+class job_with_device_by_hand : public testing::Test {
  protected:
-  behind_a_leave() {
+  job_with_device_by_hand() {
     const auto address = offload::sync(1, [] { return reinterpret_cast<std::uintptr_t>(&detail::current()); });
     calls = std::make_unique<detail::device_calls>(*reinterpret_cast<detail::engine*>(address), owner);
+  }
+
+  runtime job{test::loopback(1)};
+  owner_of_device_by_hand owner;
+  device_by_hand& device = owner.device();
+  std::unique_ptr<detail::device_calls> calls;
+};
+
+/// The process ends if the watchdog counts for the first call, which has ended.
+TEST_F(job_with_device_by_hand, the_watchdog_does_not_count_for_calls_whose_replies_are_kept) {
+  auto ended = offload::async(offload::stoppable(1), fn<&gives_two>, 1);
+  auto begun = offload::async(1, fn<&gives_two>, 2);
+  static_cast<void>(device.next());
+  offload::sync(1, [] {});  // the second one has come
+  device.begin_next_but(1);
+  static_cast<void>(ended.request_stop(offload::when_stopped::after_answer));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(owner_of_device_by_hand::watchdog_ns) + 200ms);
+  device.reply(device::call_status::done, 3);
+  device.reply(device::call_status::done, 4);
+  EXPECT_EQ(ended.get(), 3);
+  EXPECT_EQ(begun.get(), 4);
+  device.leave();
+  device.be_gone();
+}
+
+/// Calls that come behind the leave of a kernel.
+class behind_a_leave : public job_with_device_by_hand {
+ protected:
+  behind_a_leave() {
     auto first = offload::async(1, fn<&gives_two>, 1);
     EXPECT_TRUE(test::eventually([&] { return device.launches.load() == 1; }));
     static_cast<void>(device.next());
@@ -465,11 +518,6 @@ class behind_a_leave : public testing::Test {
     device.be_gone();
     EXPECT_TRUE(test::eventually([&] { return calls->is_away(); }));
   }
-
-  runtime job{test::loopback(1)};
-  owner_of_device_by_hand owner;
-  device_by_hand& device = owner.device();
-  std::unique_ptr<detail::device_calls> calls;
 };
 
 TEST_F(behind_a_leave, calls_that_are_stopped_are_answered_while_the_kernel_is_away) {

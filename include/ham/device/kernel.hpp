@@ -115,7 +115,7 @@ class hardware_thread {
   }
   __device__ bool asks_for_stop() noexcept {
     const long long now = clock64();
-    if (now - asked_at_ < asking_interval) return false;
+    if (static_cast<std::uint64_t>(now - asked_at_) < asking_interval) return false;  // also not if it is behind
     asked_at_ = now;
     return true;
   }
@@ -130,7 +130,8 @@ class hardware_thread {
   static constexpr unsigned quick_polls = 2000;  // a poll takes more than 1 us
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
-  static constexpr long long asking_interval = 20'000;  // cycles of a processor of the GPU: ten accesses over the link
+  static constexpr std::uint64_t asking_interval =
+      20'000;  // cycles of a processor of the GPU: ten accesses over the link
   call_queue* queue_;
   outbox* messages_;
   outbox_state* sent_ = nullptr;  // of the block

@@ -144,7 +144,7 @@ template <class Unit>
     call_queue& queue = with.queues[unit.block()];
     const std::uint64_t& stop = queue.stops[own.position % queue_slots];
     if (unit.asks_for_stop() && unit.link().read_word(stop) == own.position + 1) return call_status::stopped;
-    unit.link().note_word(queue.step, stamp_of(own.position) | own.step);
+    unit.link().note_word(queue.step, step_word(own.position, own.step));
   }
   const auto* const words = reinterpret_cast<const std::uint64_t*>(own.arguments + own.step_at);
   const std::uint64_t left = (own.steps_end - own.step_at) / sizeof *words;
@@ -179,12 +179,19 @@ template <class Unit>
   return own.steps_end == 0 ? call_status::wrong_size : begin_step(with, unit, own);
 }
 
+/// Whether less than max_age() has passed since then. A clock may be behind that of another processor, on which the
+/// block was before: that says no.
+template <class Unit>
+[[nodiscard]] HAM_DEVICE bool is_recent(const Unit& unit, std::int64_t since) noexcept {
+  return static_cast<std::uint64_t>(unit.now() - since) < static_cast<std::uint64_t>(unit.max_age());
+}
+
 /// The leading thread: whether it knows the header of the next call. Calls that are behind others are not taken long
 /// after they were read: the host may have cancelled them.
 template <class Unit>
 [[nodiscard]] HAM_DEVICE bool sees_call(const Unit& unit, const block_state& own) noexcept {
   return is_call_at(own.seen[own.position % queue_slots].first, own.position) &&
-         (own.is_new || unit.now() - own.seen_at < unit.max_age());
+         (own.is_new || is_recent(unit, own.seen_at));
 }
 
 /// The leading thread: whether replies may be written behind the next call. It is about to take it, and that call was
@@ -235,11 +242,11 @@ HAM_DEVICE void end_call(const loop_parameters& with, Unit& unit, block_state& o
 /// The leading thread: executes a call of one thread, and finds out whether that is short.
 template <class Unit>
 HAM_DEVICE void run_alone(const loop_parameters& with, Unit& unit, block_state& own) {
-  if (own.kept.count != 0) unit.link().note_word(with.queues[unit.block()].step, stamp_of(own.position));
+  if (own.kept.count != 0) unit.link().note_word(with.queues[unit.block()].step, step_word(own.position, 0));
   const std::uint32_t number = own.function;
   const auto begin = unit.now();
   const call_status status = run_part(with, unit, own);
-  own.short_place_of(number) = unit.now() - begin < unit.max_age() ? number + 1 : 0;
+  own.short_place_of(number) = is_recent(unit, begin) ? number + 1 : 0;
   end_call(with, unit, own, status);
 }
 

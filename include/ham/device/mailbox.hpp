@@ -111,6 +111,15 @@ struct chain_copy {
   return (what ^ stamp_of(position)) >> stamp_shift == 0;
 }
 
+/// What the device notes of the call at `position`, which is seldom: so all of the position is in it. `step`: which
+/// call of a chain; else 0.
+inline constexpr unsigned step_bits = 16;
+[[nodiscard]] HAM_DEVICE constexpr std::uint64_t step_word(std::uint64_t position, std::uint64_t step) noexcept {
+  return (position + 1) << step_bits | step;
+}
+/// The stamp of that call.
+[[nodiscard]] constexpr std::uint64_t stamp_in(std::uint64_t word) noexcept { return word >> step_bits << stamp_shift; }
+
 /// Its reply. The first word says all of it but the result: stamp and size as of a call, and the call_status. Written
 /// by the device; the first word last, or together with the first 8 bytes of the result.
 struct alignas(line_bytes) reply_slot {
@@ -140,8 +149,8 @@ struct alignas(line_bytes) call_queue {
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
-  std::uint64_t step;                ///< written by the device: the stamp of a chain, and which call of it has begun;
-                                     ///< or of a call that has begun before the reply to the one before it is written
+  std::uint64_t step;                ///< written by the device: step_word() of the chain that it executes, or of a call
+                                     ///< that has begun before the reply to the one before it is written
   std::uint64_t trapped;             ///< written by the device: the stamp of a call that has called trap()
   char trap_reason[128];             ///< before that
 
@@ -278,18 +287,18 @@ inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
 }
 /// Whether the device has noted that it has begun the call at `position`, while the reply to an earlier one is kept.
 [[nodiscard]] inline bool has_begun(const call_queue& queue, std::uint64_t position) noexcept {
-  return is_call_at(acquire(queue.step), position);
+  return (acquire(queue.step) ^ step_word(position, 0)) >> step_bits == 0;
 }
 /// Which call of the chain of that stamp the device executes, or is about to.
 [[nodiscard]] inline std::uint64_t executed_step(const call_queue& queue, std::uint64_t stamp) noexcept {
-  const std::uint64_t step = acquire(queue.step);
-  return (step ^ stamp) >> stamp_shift == 0 ? step ^ (step >> stamp_shift << stamp_shift) : 0;
+  const std::uint64_t word = acquire(queue.step);
+  return (stamp_in(word) ^ stamp) >> stamp_shift == 0 ? word & ((std::uint64_t{1} << step_bits) - 1) : 0;
 }
 /// The number of the function that the device executes, or is about to: of the call of which the device has noted that
 /// it begins it, or else of the oldest one that has no reply; leave_function: there is none.
 [[nodiscard]] inline std::uint32_t executed_function(const call_queue& queue) noexcept {
   constexpr std::uint64_t half_of_stamps = std::uint64_t{1} << 63;
-  const std::uint64_t begun = acquire(queue.step);
+  const std::uint64_t begun = stamp_in(acquire(queue.step));
   std::uint64_t oldest = 0;
   const call_slot* of = nullptr;
   for (std::uint64_t slot = 0; slot < queue_slots; ++slot) {

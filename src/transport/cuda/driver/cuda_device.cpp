@@ -40,6 +40,9 @@ Value* make_device_memory(std::size_t count) {
   return static_cast<Value*>(memory);
 }
 
+/// Until what was written above is there: the kernel's stream does not wait for the default one, on which that happens.
+void await_memory() { check(cudaStreamSynchronize(nullptr), "memory of the GPU"); }
+
 cudaStream_t make_stream() {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream");
@@ -61,6 +64,7 @@ class cuda_device final : public device_driver {
     staging_ = staging_area(make_shared_memory<std::byte>(staged_bytes), staged_bytes);
     states_ = make_device_memory<wire::block_state>(blocks_);
     arrived_ = make_device_memory<std::uint64_t>(1);
+    await_memory();
   }
   /// The process owns the device and ends with it: nothing waits for the kernel here.
   ~cuda_device() override = default;
@@ -88,6 +92,7 @@ class cuda_device final : public device_driver {
     table_ = make_device_memory<wire::table_row>(rows.size());
     check(cudaMemcpy(table_, rows.data(), rows.size() * sizeof rows[0], cudaMemcpyHostToDevice),
           "the table of functions");
+    await_memory();
     functions_ = count;
   }
 

@@ -175,7 +175,9 @@ TEST_F(cuda_device_on_fake, is_refused_if_anything_is_not_to_be_had) {
 
 TEST_F(cuda_device_on_fake, launches_the_kernel_with_its_queues) {
   const auto device = make_cuda_device({3, 64}, program);
+  EXPECT_FALSE(gpu.writes_by_default) << "the kernel may see its states before they are cleared";
   device->upload(2);
+  EXPECT_FALSE(gpu.writes_by_default) << "the kernel may see an earlier table";
   device->launch();
   EXPECT_EQ(device->state(), residency::resident);
   const launch_seen seen = app.launches.at(0);

@@ -188,11 +188,18 @@ cudaError_t cudaHostRegister(void*, std::size_t, unsigned) {
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   FAKE_CALL("cudaMemset");
   std::memset(to, value, bytes);
+  fake_gpu::here().writes_by_default = true;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t of) {
+  FAKE_CALL("cudaStreamSynchronize");
+  if (of == nullptr) fake_gpu::here().writes_by_default = false;
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   FAKE_CALL("cudaMemcpy");
   std::memcpy(to, from, bytes);
+  fake_gpu::here().writes_by_default = true;
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {

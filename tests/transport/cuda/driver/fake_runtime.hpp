@@ -73,6 +73,7 @@ class fake_gpu {
   [[nodiscard]] cudaStream_t make_stream();
   [[nodiscard]] cudaEvent_t make_event();
   cudaError_t last_error = cudaSuccess;
+  bool writes_by_default = false;  ///< on the default stream, which other streams do not wait for
 
  private:
   struct failure {
