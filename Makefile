@@ -127,7 +127,7 @@ fuzz:
 # Where the tests of the simulation are built: GCC on x86-64 or AArch64.
 simulate: test-deps configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target ham_sim
-	@$(BUILD)/tests/sim/ham_sim --seeds $(SEEDS) --jobs $(JOBS)
+	@$(BUILD)/tests/sim/ham_sim --seeds $(SEEDS) --jobs $(JOBS) $(SIMULATE_ARGS)
 
 # What it does and what it finds: docs/testing.md. SOAK_ARGS="--json FILE", "shm" for one transport, "--count 1e9" for the fast run.
 soak: test-deps configure

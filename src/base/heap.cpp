@@ -126,6 +126,7 @@ heap::allocation heap::allocate(std::size_t size) {
   const std::uint64_t offset = take_extent(extent);
   const allocation_tag tag = table_.add(offset, size, extent);
   heap_entry& shared = entry(index_of(tag));
+  std::atomic_thread_fence(std::memory_order_release);  // who sees what follows sees that the last tag has gone
   shared.offset.store(offset, std::memory_order_relaxed);
   shared.size.store(size, std::memory_order_relaxed);
   shared.tag.store(tag, std::memory_order_release);

@@ -96,14 +96,16 @@ class attacker {
     std::uint32_t areas;
     std::uint32_t heaps;
     std::uint32_t recorders;
+    std::uint32_t counters;
+    std::uint32_t others;  ///< memory that this class knows nothing of
     std::uint32_t files;
     std::uint32_t events;
     std::uint32_t controls;
   };
   [[nodiscard]] findings found() const {
     const auto count = [](const auto& of) { return static_cast<std::uint32_t>(of.size()); };
-    return {count(jobs_),      count(pairs_), count(areas_),  count(heaps_),
-            count(recorders_), count(files_), count(events_), count(controls_)};
+    return {count(jobs_),     count(pairs_),  count(areas_), count(heaps_),  count(recorders_),
+            count(counters_), count(others_), count(files_), count(events_), count(controls_)};
   }
   /// What is about single nodes is about these; not empty. Some of them may be still to come.
   void aim_at(std::vector<std::uint32_t> nodes) { nodes_ = std::move(nodes); }
@@ -231,21 +233,27 @@ class attacker {
       auto* const at = reinterpret_cast<std::byte*>(begin);
       const std::size_t bytes = end - begin;
       using namespace transport;
-      if (line.find("/memfd:ham-job") != std::string::npos && bytes >= sizeof(shm::job_segment)) {
+      const auto is = [&](const char* name) { return line.find(name) != std::string::npos; };
+      if (is("/memfd:ham-job") && bytes >= sizeof(shm::job_segment)) {
         jobs_.push_back(reinterpret_cast<shm::job_segment*>(at));
         regions_.push_back({at, sizeof(shm::job_segment)});
-      } else if (line.find("/memfd:ham-pair") != std::string::npos && offset == 0 && bytes >= ring_pair::bytes) {
+      } else if (is("/memfd:ham-pair") && offset == 0 && bytes >= ring_pair::bytes) {
         pairs_.push_back({at, ring_pair::bytes});
         regions_.push_back({at, ring_pair::bytes});
-      } else if (line.find("/memfd:ham-pair") != std::string::npos && offset == ring_pair::areas_offset) {
+      } else if (is("/memfd:ham-pair") && offset == ring_pair::areas_offset) {
         for (std::size_t direction = 0; direction < 2; ++direction) {
           std::byte* const area = at + direction * area_layout::bytes;
           areas_.push_back(reinterpret_cast<area_layout*>(area));
           add_pieces_of(area);
         }
-      } else if (line.find("/memfd:ham-heap") != std::string::npos && bytes >= base::heap_data_offset) {
+      } else if (is("/memfd:ham-heap") && bytes >= base::heap_data_offset) {
         heaps_.push_back(at);
         regions_.push_back({at, base::heap_data_offset});
+      } else if (is("/memfd:ham-counters")) {
+        counters_.push_back({at, bytes});
+        regions_.push_back(counters_.back());
+      } else if (is("/memfd:") && !is("/memfd:ham-job") && !is("/memfd:ham-pair") && !is("/memfd:ham-heap")) {
+        others_.push_back({at, bytes});
       }
     }
   }
@@ -499,6 +507,8 @@ class attacker {
   std::vector<transport::shm::job_segment*> jobs_;
   std::vector<region> pairs_;
   std::vector<region> recorders_;
+  std::vector<region> counters_;
+  std::vector<region> others_;
   std::vector<region> mapped_;  ///< by this object
   std::vector<transport::area_layout*> areas_;
   std::vector<std::byte*> heaps_;

@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 
+#include <ham/offload/counters.hpp>
 #include <ham/offload/graph.hpp>
 #include <ham/offload/group.hpp>
 
@@ -43,6 +44,13 @@ int count_up(int number) {
   const int before = calls.exchange(number);
   return before + 1 == number || number == 1 ? number : -1;
 }
+int until_stopped() {
+  while (!this_call::stop_token().stop_requested()) std::this_thread::sleep_for(1ms);
+  return 7;
+}
+void work_for_ever() {
+  for (;;) ::pause();
+}
 void print_a_line() { std::printf("honest target %d goes on\n", offload::this_node()); }
 
 // ---- what a target does that was taken over
@@ -51,7 +59,8 @@ void print_a_line() { std::printf("honest target %d goes on\n", offload::this_no
 void take_over(std::uint64_t seed, bool alone) {
   const auto attack = [seed] {
     const auto self = static_cast<std::uint32_t>(offload::this_node());
-    const std::vector<std::uint32_t> victims{0, 1, 2, self, self + 1, self + 2, self + 3};  // and those that come next
+    const std::vector<std::uint32_t> victims{0,    1,        2,        3,
+                                             self, self + 1, self + 2, self + 3};  // and those that come next
     std::optional<attacker> worst(std::in_place, seed);
     worst->aim_at(victims);
     for (int i = 0;; ++i) {
@@ -215,6 +224,44 @@ class hostile_peer : public testing::Test {
       ADD_FAILURE() << "round " << round << ", new node " << node << ": " << problem.what();
     }
   }
+  /// Calls that are stopped, and a supervised node whose process is killed in a call. It may be kept from starting
+  /// again for a while, but what waits for it ends.
+  void expect_stops_kills_and_restarts_go_on(node_t supervised, int round) {
+    try {
+      auto stopped = offload::async(offload::stoppable(1 + round % 2), fn<&until_stopped>);
+      stopped.request_stop();
+      try {
+        EXPECT_EQ(in_time("a call that is stopped", [&] { return std::move(stopped); }), 7);
+      } catch (const operation_cancelled&) {
+      }
+      auto busy = offload::async(offload::within(supervised, given_up), fn<&work_for_ever>);
+      while (!busy.wait_for(5ms) && !offload::kill_call(busy)) {  // it waits for a process that starts
+      }
+      EXPECT_THROW(in_time("a call whose process is killed", [&] { return std::move(busy); }), node_failure);
+      ++killed_;
+      if (is_back(supervised, round)) ++came_back_;
+    } catch (const std::exception& problem) {
+      ADD_FAILURE() << "round " << round << ": " << problem.what();
+    }
+  }
+  [[nodiscard]] static bool is_back(node_t supervised, int round) {
+    try {
+      auto result =
+          offload::async(offload::retry(offload::within(supervised, given_up), 100), idempotent(fn<&add_one>), round);
+      return result.get() == round + 1;
+    } catch (const node_failure&) {  // the processes that should have taken its place were kept from it
+    } catch (const deadline_exceeded&) {
+    }
+    return false;
+  }
+  /// What tools see of a job that has a node with counters of its own making.
+  void expect_counters_can_be_read() {
+    std::vector<job_counters> jobs;
+    blocks_in_time("reading the counters", [&] { jobs = read_counters(::getpid()); });
+    EXPECT_TRUE(std::any_of(jobs.begin(), jobs.end(), [](const job_counters& job) {
+      return job.pid == ::getpid() && job.nodes.size() >= 3 && job.nodes.front().pid == ::getpid();
+    }));
+  }
   /// All kinds of traffic between the host and the two honest targets.
   void expect_honest_nodes_go_on(int round) {
     for (const node_t node : {1, 2}) {
@@ -285,6 +332,8 @@ class hostile_peer : public testing::Test {
   const char* slowest_ = "";
   int joined_ = 0;
   int kept_out_ = 0;
+  int killed_ = 0;
+  int came_back_ = 0;
 };
 
 }  // namespace
@@ -303,6 +352,8 @@ TEST_F(hostile_peer, finds_what_it_shares) {
   EXPECT_EQ(found.areas, 2 * found.pairs) << "of both directions";
   EXPECT_GE(found.heaps, 1U);
   EXPECT_GE(found.recorders, 4U) << "of the host and three targets";
+  EXPECT_EQ(found.counters, 1U) << "its own, which others read";
+  EXPECT_EQ(found.others, 0U) << "memory that the attacker leaves alone, because it knows nothing of it";
   EXPECT_GE(found.files, found.jobs + found.pairs + found.heaps);
   EXPECT_GE(alone.events, 2U) << "its own and the host's";
   EXPECT_EQ(found.events, alone.events + 2) << "those of its peers";
@@ -425,6 +476,8 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
   std::printf("HAM_TEST_SEED=%llu HAM_TEST_HOSTILE_SECONDS=%d\n", static_cast<unsigned long long>(seed), seconds);
   expect_honest_nodes_go_on(0);
   expect_groups_contexts_and_graphs_go_on(0);
+  const node_t supervised = add_target();
+  offload::supervise(supervised, {.max_restarts = 10'000});
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::atomic<int> attackers{0};
   std::atomic<int> failed_starts{0};
@@ -461,6 +514,8 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
     expect_honest_nodes_go_on(++rounds);
     expect_groups_contexts_and_graphs_go_on(rounds);
     if (rounds % 16 == 1) expect_nodes_come_and_go(rounds);
+    if (rounds % 16 == 5) expect_stops_kills_and_restarts_go_on(supervised, rounds);
+    if (rounds % 16 == 9) expect_counters_can_be_read();
     if (rounds % 500 == 0)
       in_time("output", [] {
         return offload::async(1, [] {
@@ -483,14 +538,16 @@ TEST_F(hostile_peer, may_do_what_it_likes) {
     }
   };
   EXPECT_TRUE(eventually(a_target_can_join, given_up)) << "behind the last attacker";
+  EXPECT_TRUE(eventually([&] { return is_back(supervised, rounds); }, given_up)) << "behind the last attacker";
   const std::chrono::milliseconds stalled = stalls_.so_far();
   if (runs_alone) {
     EXPECT_LT(stalled, seconds * 1s / 4) << "for which the attackers, or the machine, left no core";
   }
   std::printf(
       "%d rounds of traffic, %d with those taken over, %d attackers, %d starts failed, %d honest targets came and "
-      "went, %d were kept out, the longest wait took %lld ms: %s; %lld ms of stalls in all\n",
-      rounds, dealings.load(), attackers.load(), failed_starts.load(), joined_, kept_out_,
+      "went, %d were kept out, %d processes were killed, of which %d have a successor, the longest wait took %lld ms: "
+      "%s; %lld ms of stalls in all\n",
+      rounds, dealings.load(), attackers.load(), failed_starts.load(), joined_, kept_out_, killed_, came_back_,
       static_cast<long long>(longest_.count()), slowest_, static_cast<long long>(stalled.count()));
 }
 

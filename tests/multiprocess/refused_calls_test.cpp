@@ -238,6 +238,9 @@ constexpr named_call needed[] = {{"memfd_create", SYS_memfd_create},
                                  {"ppoll", SYS_ppoll},
 #endif
                                  {"eventfd2", SYS_eventfd2},
+#ifdef SYS_vfork
+                                 {"vfork", SYS_vfork},
+#endif
 #ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read
                                  {"pipe2", SYS_pipe2},
 #endif

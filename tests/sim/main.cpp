@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,6 +88,21 @@ struct board {
   std::uint64_t calls;
   std::uint64_t differing;  ///< seeds of which two runs were not the same
 };
+
+/// Whether what has run so far has taken no more than `seconds` of each of so many cores; a line on stderr if it has.
+/// What other programs take of the cores does not count.
+bool ends_in_time(double seconds, unsigned cores) {
+  rusage all{};
+  ::getrusage(RUSAGE_CHILDREN, &all);
+  const auto seconds_of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  const double used = (seconds_of(all.ru_utime) + seconds_of(all.ru_stime)) / cores;
+  if (used <= seconds) return true;
+  std::fprintf(stderr, "ham_sim: it has taken %.1f s of each of %u cores, and --at-most is %.1f\n", used, cores,
+               seconds);
+  return false;
+}
 
 int show(const plan& what) {
   plan loud = what;
@@ -190,6 +207,7 @@ int main(int argc, char** argv) {
   unsigned jobs = 2;
   task how;
   bool no_shrinking = false;
+  double max_seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> without;
   std::vector<std::string> kinds;
   std::vector<std::string> only;
@@ -228,6 +246,8 @@ int main(int argc, char** argv) {
   std::string recorded;
   app.add_option("--record", recorded,
                  "print what is observed of a protocol, as tests/models/protocols/trace.promela has it, for --seed");
+  app.add_option("--at-most", max_seconds,
+                 "end badly if it takes more seconds of processor time for each of --jobs processes");
   app.add_flag("--no-shrinking", no_shrinking, "show the first failure as it is");
 #ifdef HAM_SIM_PLANTED
   std::string planted;
@@ -323,21 +343,26 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(shared.failures));
   std::fflush(stdout);
   if (!all_ended_well) return 1;
+  const bool in_time = ends_in_time(max_seconds, jobs);
   if (!how.expected.empty()) return shared.failures != 0 ? 0 : 1;
-  if (shared.failures == 0) return shared.differing == 0 ? 0 : 1;
+  if (shared.failures == 0) return shared.differing == 0 && in_time ? 0 : 1;
   plan smallest = what;
   smallest.seed = shared.failed_seed;
   stay_on_core(0);
-  if (!no_shrinking) {
-    const run failed = run_once(smallest);
-    if (smallest.nodes == 0) smallest.nodes = nodes_of(smallest.seed);
-    smallest = shrink(smallest, failed.kind());
-  }
-  std::string replay = std::string(argv[0]) + ' ' + options_of(smallest);
+  const auto say_replay = [&](const char* which) {
+    std::string replay = std::string(argv[0]) + ' ' + options_of(smallest);
 #ifdef HAM_SIM_PLANTED
-  if (!planted.empty()) replay += " --plant " + planted;
+    if (!planted.empty()) replay += " --plant " + planted;
 #endif
-  std::printf("replay with: %s\n", replay.c_str());
+    std::printf("%s: %s\n", which, replay.c_str());
+    std::fflush(stdout);
+  };
+  if (!no_shrinking) {
+    if (smallest.nodes == 0) smallest.nodes = nodes_of(smallest.seed);
+    say_replay("as it is, before it is made small");
+    smallest = shrink(smallest, run_once(smallest).kind());
+  }
+  say_replay("replay with");
   static_cast<void>(show(smallest));
   return 1;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <sstream>
@@ -23,6 +24,9 @@ namespace {
 // 600 s and more, are to say which seed it is.
 constexpr rlim_t cpu_seconds = 120;
 constexpr unsigned real_seconds = 400;
+
+// Of a failure. A run that hangs takes long.
+constexpr std::chrono::seconds max_shrinking{300};
 
 constexpr std::size_t idle_threads = 160;  // most runs need fewer
 
@@ -112,8 +116,10 @@ run run_once(const plan& what) {
   if (!result.failed) result.result = left.numbers().result;
   if (WIFSIGNALED(status)) {
     const int by = WTERMSIG(status);
-    const bool hangs = by == SIGALRM || by == SIGXCPU;
-    const std::string why = hangs ? "it hangs" : std::string("it crashes: ") + ::strsignal(by);
+    const std::string why = by == SIGXCPU ? "it hangs"
+                            : by == SIGALRM
+                                ? "it has not ended after 400 s of the clock, in which it may have had no core"
+                                : std::string("it crashes: ") + ::strsignal(by);
     result.said = "FAILED after a while: " + why + "\n" + result.said;
   }
   // All nodes obey the rules: none may find that another has broken them.
@@ -142,10 +148,12 @@ run run_once(const plan& what) {
 plan shrink(const plan& what, const std::string& kind) {
   constexpr std::uint64_t schedules = 8;
   constexpr int max_runs = 1500;
+  const auto end = std::chrono::steady_clock::now() + max_shrinking;
   plan best = what;
   int runs = 0;
+  const auto goes_on = [&] { return runs < max_runs && std::chrono::steady_clock::now() < end; };
   const auto fails = [&](plan candidate) {
-    for (std::uint64_t i = 0; i < schedules && runs < max_runs; ++i, ++runs) {
+    for (std::uint64_t i = 0; i < schedules && goes_on(); ++i, ++runs) {
       candidate.schedule = best.schedule + i;
       const run tried = run_once(candidate);
       if (!tried.failed || tried.kind() != kind) continue;
@@ -154,7 +162,7 @@ plan shrink(const plan& what, const std::string& kind) {
     }
     return false;
   };
-  for (bool smaller = true; smaller && runs < max_runs;) {
+  for (bool smaller = true; smaller && goes_on();) {
     smaller = false;
     for (int nodes = 2; nodes < best.nodes; ++nodes) {
       plan fewer = best;
