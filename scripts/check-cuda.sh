@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles what concerns GPUs, links the module and the programs: check-cuda.sh [--fetch]
 # All .cu files are compiled for sm_80, sm_90 and sm_100, examples for sm_90. Warnings are errors. All cores compile. No device is needed: the
-# driver is tested over a fake CUDA runtime (tests/transport/cuda/driver). The resident kernel must not need more registers than
+# driver is tested over a fake CUDA runtime (tests/transport/cuda/nvidia/driver). The resident kernel must not need more registers than
 # blocks of 1024 threads have, and must not keep any in memory.
 # Without nvcc it does nothing; --fetch then takes NVIDIA's packages from PyPI.
 set -eu
@@ -58,14 +58,14 @@ sparse=""
   for source in "$root"/benchmarks/gpu/*.cpp; do
     echo "$for_host -c $source -o $out/benchmark_$(basename "$source" .cpp).o"
   done
-  for source in "$root"/src/transport/cuda/driver/*.cpp "$root/src/transport/cuda/cuda_errors.cpp"; do
+  for source in "$root"/src/transport/cuda/nvidia/driver/*.cpp "$root/src/transport/cuda/nvidia/cuda_errors.cpp"; do
     echo "$for_host -fvisibility=hidden -c $source -o $out/module_$(basename "$source" .cpp).o"
   done
 } > "$out/commands"
 xargs -P "$(nproc)" -I '{}' sh -c '{} || exit 255' < "$out/commands"
 count=$(wc -l < "$out/commands")
 
-"$cxx" -shared -Wl,-z,defs -Wl,--version-script="$root/src/transport/cuda/driver/exports.map" "$out"/module_*.o -L"$libraries" \
+"$cxx" -shared -Wl,-z,defs -Wl,--version-script="$root/src/transport/cuda/nvidia/driver/exports.map" "$out"/module_*.o -L"$libraries" \
   -lcudart_static -ldl -lrt -lpthread -o "$out/libham_cuda.so"
 # Device code of several sources, linked; what the library has is not there.
 # shellcheck disable=SC2086
@@ -105,7 +105,7 @@ done
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 # The driver over a fake runtime; make test does the same where CMake finds the toolkit.
 if echo '#include <gtest/gtest.h>' | "$cxx" -E -x c++ - > /dev/null 2>&1; then
-  for source in "$root"/tests/transport/cuda/driver/*.cpp; do
+  for source in "$root"/tests/transport/cuda/nvidia/driver/*.cpp; do
     echo "$for_host -c $source -o $out/faked_$(basename "$source" .cpp).o"
   done > "$out/commands"
   xargs -P "$(nproc)" -I '{}' sh -c '{} || exit 255' < "$out/commands"

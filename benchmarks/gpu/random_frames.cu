@@ -1,6 +1,6 @@
 #include "random_frames.hpp"
 
-#include <ham/device/kernel.hpp>
+#include <ham/device/nvidia/kernel.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -17,8 +17,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "ham/device/kernel.hpp"
 #include "ham/device/print.hpp"
+#if defined(__CUDACC__)
+#include "ham/device/nvidia/sending_thread.hpp"
+#endif
 #include "ham/offload/buffer_ptr.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/device_chunk.hpp"
@@ -98,7 +100,7 @@ struct host_call<Result (*)(Params...) noexcept, Function> : host_call<Result (*
 template <class Pointer, Pointer Function>
 inline const host_function registered_host_function{&host_call<Pointer, Function>::run};
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIPCC__)
 /// The number of that function, as device code knows it: written by the driver before the kernel begins.
 template <class Pointer, Pointer Function>
 __device__ std::uint32_t number_on_device = unknown_function;
@@ -113,51 +115,12 @@ template <class Pointer, Pointer Function>
 #if HAM_DEVICE_CODE
   return number_on_device<Pointer, Function>;
 #else
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIPCC__)
   static_cast<void>(static_cast<const void*>(&number_enlisted<Pointer, Function>));
 #endif
   return registered_host_function<Pointer, Function>.number();
 #endif
 }
-
-#if HAM_DEVICE_CODE
-/// The calling thread of the hardware, with what a lane has for messages.
-class sending_thread {
- public:
-  __device__ std::uint64_t post(const message_head& head, const std::byte* bytes) const {
-    send_kept_replies();
-    const running_call& here = this_call();
-    hardware_link link;
-    const std::uint64_t ticket = take_ticket(*here.sent);
-    while (!has_place(link, *here.messages, *here.sent, ticket)) __nanosleep(pause_ns);
-    send_message(link, *here.messages, ticket, head, bytes);
-    return ticket;
-  }
-  [[nodiscard]] __device__ std::uint32_t claim_answer() {
-    send_kept_replies();
-    std::uint32_t slot = claim_answer_slot(*this_call().sent);
-    while (slot == no_answer && pause()) slot = claim_answer_slot(*this_call().sent);
-    return slot;
-  }
-  [[nodiscard]] __device__ answer_status take_answer(std::uint32_t slot, std::uint64_t ticket, std::byte* value,
-                                                     std::size_t size) const {
-    hardware_link link;
-    return take_answer_from(link, *this_call().messages, *this_call().sent, slot, ticket, value, size);
-  }
-  [[nodiscard]] __device__ bool pause() {
-    __nanosleep(pause_ns);
-    const long long now = clock64();
-    if (static_cast<std::uint64_t>(now - asked_at_) < asking_interval) return true;  // it asks if the clock is behind
-    asked_at_ = now;
-    return !stop_requested();
-  }
-
- private:
-  static constexpr unsigned pause_ns = 50;
-  static constexpr std::uint64_t asking_interval = 20'000;  // cycles: ten accesses over the link
-  long long asked_at_ = clock64();
-};
-#endif
 
 /// Sends a call from a device function to its process, and gives the ticket of the message.
 template <class Pointer, Pointer Function, class Lane, class... Args>

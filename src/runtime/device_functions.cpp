@@ -5,7 +5,7 @@
 
 #include "base/immortal.hpp"
 #include "base/log.hpp"
-#include "ham/device/kernel.hpp"
+#include "ham/device/device_code.hpp"
 
 namespace ham::inline v1::device::detail {
 namespace {

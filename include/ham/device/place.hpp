@@ -50,65 +50,22 @@ class lane {
 /// Whether the call that the calling thread of a processor executes is to stop.
 [[nodiscard]] bool stop_requested_of_processor() noexcept;
 
+}  // namespace detail
+}  // namespace ham::device
+
 #if defined(__CUDACC__)
-/// The call that the threads of this block execute.
-struct running_call {
-  scope runs_on;
-  const std::uint64_t* stop;  // of the host
-  std::uint64_t stamp;
-  std::uint64_t* arrived;  // of grid_size() threads' barrier, in memory of the device
-  outbox* messages;        // of the block, of the host
-  outbox_state* sent;      // of the block
-  call_queue* queue;       // of the host
-  std::uint64_t mark;      // running_mark, in the resident kernel and nowhere else
-  kept_replies* kept;      // of the block
-};
-inline constexpr std::uint64_t running_mark = 0x68616d2063616c6c;
-__device__ inline running_call& this_call() {
-  __shared__ running_call here;
-  return here;
-}
-/// The way of replies that are written while a function runs.
-struct reply_link {
-  __device__ void order_pairs() const noexcept { detail::order_pairs(); }
-  __device__ void store_pair(std::uint64_t* to, const word_pair& words) const noexcept {
-    detail::store_pair(to, words);
-  }
-  __device__ std::int64_t arrival_ns() const noexcept { return 0; }
-};
-/// Before a function waits for the host, which may wait for the replies to earlier calls: those that are kept. There
-/// are none while several threads execute a call.
-__device__ inline void send_kept_replies() noexcept {
-  const running_call& here = this_call();
-  if (here.kept->count != 0) send_kept(reply_link{}, *here.queue, *here.kept);
-}
-/// Tells the host at once: CUDA takes up to 600 ms to say that a kernel has failed, and does not say why.
-__device__ inline void note_trap(const char* why) {
-  if (this_call().mark != running_mark) return;
-  send_kept_replies();
-  call_queue& queue = *this_call().queue;
-  constexpr std::size_t room = sizeof queue.trap_reason;
-  std::size_t at = 0;
-  for (; why != nullptr && at + 1 < room && why[at] != 0; ++at)
-    *static_cast<volatile char*>(&queue.trap_reason[at]) = why[at];
-  *static_cast<volatile char*>(&queue.trap_reason[at]) = 0;
-  release(queue.trapped, this_call().stamp);
-}
+#include "ham/device/nvidia/running_call.hpp"
+#elif defined(__HIPCC__)
+#error "ham: functions for AMD's GPUs cannot be compiled yet; docs/gpu.md says what they would need"
 #endif
 
-}  // namespace detail
+namespace ham::inline v1::device {
 
 /// Of the threads that execute the call of the calling thread: its number, from 0, and how many they are. On a node
 /// that is no accelerator: 0 and 1.
 [[nodiscard]] HAM_DEVICE inline std::uint32_t rank() noexcept {
 #if HAM_DEVICE_CODE
-  switch (detail::this_call().runs_on) {
-    case scope::thread: return 0;
-    case scope::warp:
-    case scope::block: return threadIdx.x;
-    case scope::grid: break;
-  }
-  return blockIdx.x * blockDim.x + threadIdx.x;
+  return detail::rank_in_call();
 #else
   const detail::lane* const here = detail::this_lane();
   return here == nullptr ? 0 : here->rank();
@@ -117,13 +74,7 @@ __device__ inline void note_trap(const char* why) {
 
 [[nodiscard]] HAM_DEVICE inline std::uint32_t size() noexcept {
 #if HAM_DEVICE_CODE
-  switch (detail::this_call().runs_on) {
-    case scope::thread: return 1;
-    case scope::warp: return warpSize < blockDim.x ? warpSize : blockDim.x;
-    case scope::block: return blockDim.x;
-    case scope::grid: break;
-  }
-  return gridDim.x * blockDim.x;
+  return detail::size_of_call();
 #else
   const detail::lane* const here = detail::this_lane();
   return here == nullptr ? 1 : here->size();
@@ -134,22 +85,7 @@ __device__ inline void note_trap(const char* why) {
 /// often, or none.
 HAM_DEVICE inline void sync() {
 #if HAM_DEVICE_CODE
-  switch (detail::this_call().runs_on) {
-    case scope::thread: return;
-    case scope::warp: __syncwarp(); return;
-    case scope::block: __syncthreads(); return;
-    case scope::grid: break;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    auto* const word = reinterpret_cast<unsigned long long*>(detail::this_call().arrived);
-    const unsigned long long mine = atomicAdd(word, 1ULL);
-    const unsigned long long all = (mine / gridDim.x + 1) * gridDim.x;
-    while (detail::acquire(*detail::this_call().arrived) < all) __nanosleep(20);
-    __threadfence();
-  }
-  __syncthreads();
+  detail::sync_call();
 #else
   if (detail::lane* const here = detail::this_lane()) here->sync();
 #endif
@@ -160,8 +96,7 @@ HAM_DEVICE inline void sync() {
 /// element. On a node that is no accelerator it is what this_call::stop_token() says.
 [[nodiscard]] HAM_DEVICE inline bool stop_requested() noexcept {
 #if HAM_DEVICE_CODE
-  detail::send_kept_replies();
-  return detail::acquire(*detail::this_call().stop) == detail::this_call().stamp;
+  return detail::call_is_to_stop();
 #else
   detail::lane* const here = detail::this_lane();
   return here != nullptr ? here->stop_requested() : detail::stop_requested_of_processor();
@@ -172,10 +107,7 @@ HAM_DEVICE inline void sync() {
 /// On a node that is no accelerator: ends the process by abort().
 [[noreturn]] HAM_DEVICE inline void trap([[maybe_unused]] const char* why = "the function has called trap()") {
 #if HAM_DEVICE_CODE
-  detail::note_trap(why);
-  __trap();
-  for (;;) {
-  }
+  detail::trap_device(why);
 #else
   if (detail::lane* const here = detail::this_lane()) here->trap(why);
   __builtin_abort();

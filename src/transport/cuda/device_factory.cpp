@@ -9,9 +9,9 @@
 #include "transport/common/invited_target.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/cuda/host_transport.hpp"
+#include "transport/cuda/nvidia/visible_gpus.hpp"
 #include "transport/cuda/settings.hpp"
 #include "transport/cuda/target_transport.hpp"
-#include "transport/cuda/visible_gpus.hpp"
 
 namespace ham::inline v1::transport::cuda {
 namespace {

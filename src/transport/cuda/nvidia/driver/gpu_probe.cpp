@@ -1,10 +1,10 @@
-#include "transport/cuda/driver/gpu_probe.hpp"
+#include "transport/cuda/nvidia/driver/gpu_probe.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <string>
 
-#include "transport/cuda/driver/cuda_check.hpp"
+#include "transport/cuda/nvidia/driver/cuda_check.hpp"
 
 namespace ham::inline v1::transport::cuda {
 namespace {

@@ -1,5 +1,5 @@
-// The resident kernel as a compiler for devices makes it: compiled with the application, because a kernel calls only
-// functions that were linked with it. Internal. For other compilers there is nothing in here.
+// The resident kernel for NVIDIA's GPUs: compiled with the application, because a kernel calls only functions that were
+// linked with it. Internal. For other compilers than nvcc there is nothing in here.
 #pragma once
 
 #include "ham/device/device_code.hpp"

@@ -1,5 +1,5 @@
 // The driver of NVIDIA's GPUs over a fake CUDA runtime: the resident kernel, its tables, faults, streams.
-#include "transport/cuda/driver/cuda_device.hpp"
+#include "transport/cuda/nvidia/driver/cuda_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "fake_runtime.hpp"
 #include "ham/device/loop.hpp"
 #include "ham/error.hpp"
-#include "transport/cuda/cuda_errors.hpp"
+#include "transport/cuda/nvidia/cuda_errors.hpp"
 
 namespace ham::inline v1::device::detail {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ham/error.hpp"
-#include "transport/cuda/cuda_errors.hpp"
+#include "transport/cuda/nvidia/cuda_errors.hpp"
 
 namespace ham::inline v1::transport::cuda {
 

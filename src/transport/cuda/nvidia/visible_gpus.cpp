@@ -1,4 +1,4 @@
-#include "transport/cuda/visible_gpus.hpp"
+#include "transport/cuda/nvidia/visible_gpus.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Errors of CUDA's runtime as errors of HAM's.
-#include "transport/cuda/driver/cuda_check.hpp"
+#include "transport/cuda/nvidia/driver/cuda_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is found of GPUs, over a fake CUDA runtime.
-#include "transport/cuda/driver/gpu_probe.hpp"
+#include "transport/cuda/nvidia/driver/gpu_probe.hpp"
 
 #include <gtest/gtest.h>
 

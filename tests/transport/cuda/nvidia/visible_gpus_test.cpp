@@ -1,5 +1,5 @@
 // The environment of target processes of GPUs.
-#include "transport/cuda/visible_gpus.hpp"
+#include "transport/cuda/nvidia/visible_gpus.hpp"
 
 #include <gtest/gtest.h>
 

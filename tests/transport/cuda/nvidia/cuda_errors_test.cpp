@@ -1,5 +1,5 @@
 // CUDA's errors as people read them; no header of CUDA's, and no device.
-#include "transport/cuda/cuda_errors.hpp"
+#include "transport/cuda/nvidia/cuda_errors.hpp"
 
 #include <gtest/gtest.h>
 

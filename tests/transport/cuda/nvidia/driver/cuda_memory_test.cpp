@@ -1,5 +1,5 @@
 // Memory of a GPU over a fake CUDA runtime: what there is of it, copies, faults, arenas of other processes.
-#include "transport/cuda/driver/cuda_memory.hpp"
+#include "transport/cuda/nvidia/driver/cuda_memory.hpp"
 
 #include <gtest/gtest.h>
 

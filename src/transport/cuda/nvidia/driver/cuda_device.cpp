@@ -1,5 +1,5 @@
 // The driver of GPUs of NVIDIA's. An ordinary source: the kernel is the application's.
-#include "transport/cuda/driver/cuda_device.hpp"
+#include "transport/cuda/nvidia/driver/cuda_device.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ham/device/loop.hpp"
-#include "transport/cuda/driver/cuda_check.hpp"
-#include "transport/cuda/driver/gpu_probe.hpp"
+#include "transport/cuda/nvidia/driver/cuda_check.hpp"
+#include "transport/cuda/nvidia/driver/gpu_probe.hpp"
 #include "transport/cuda/staging_area.hpp"
 
 namespace ham::inline v1::transport::cuda {

@@ -1,4 +1,4 @@
-#include "transport/cuda/cuda_errors.hpp"
+#include "transport/cuda/nvidia/cuda_errors.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // The entry point of the module: the one function that the library resolves in it.
-#include "transport/cuda/driver/cuda_device.hpp"
-#include "transport/cuda/driver/cuda_memory.hpp"
-#include "transport/cuda/driver/gpu_probe.hpp"
+#include "transport/cuda/nvidia/driver/cuda_device.hpp"
+#include "transport/cuda/nvidia/driver/cuda_memory.hpp"
+#include "transport/cuda/nvidia/driver/gpu_probe.hpp"
 
 namespace ham::inline v1::transport::cuda {
 namespace {

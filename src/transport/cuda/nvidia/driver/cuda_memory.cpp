@@ -1,5 +1,5 @@
 // Copies on a stream of their own, beside the resident kernel.
-#include "transport/cuda/driver/cuda_memory.hpp"
+#include "transport/cuda/nvidia/driver/cuda_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "transport/cuda/driver/cuda_check.hpp"
 #include "transport/cuda/geometry.hpp"
+#include "transport/cuda/nvidia/driver/cuda_check.hpp"
 
 namespace ham::inline v1::transport::cuda {
 namespace {
