@@ -23,12 +23,13 @@ replacements::rebuilding::~rebuilding() { innermost = before_; }
 
 replacements::state replacements::of(node_t number) const {
   for (const rebuilding* one = innermost; one != nullptr; one = one->before_) {
-    if (one->of_ == this && one->number_ == number) return {true, one->process_, phase::up, {}, true};
+    if (one->of_ == this && one->number_ == number) return {true, one->process_, phase::up, {}, true, true};
   }
   std::lock_guard guard(mutex_);
   const auto found = records_.find(number);
-  if (found == records_.end()) return {false, number, phase::up, {}, false};
-  return {true, found->second.process, found->second.now, found->second.reason, false};
+  if (found == records_.end()) return {false, number, phase::up, {}, false, true};
+  const record& one = found->second;
+  return {true, one.process, one.now, one.reason, false, one.was_up};
 }
 
 replacements::starting::starting(replacements& of, node_t process, node_t number) noexcept : of_(of) {
@@ -80,6 +81,7 @@ void replacements::set_locked(node_t number, node_t process, phase now, std::str
     if (one.before.size() == max_remembered) one.before.erase(one.before.begin());
     one.before.push_back(one.process);
   }
+  one.was_up = now == phase::up || process == number || (one.process == process && one.was_up);
   one.process = process;
   one.now = now;
   one.reason = std::move(reason);

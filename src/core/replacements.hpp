@@ -37,6 +37,7 @@ class replacements {
     phase now = phase::up;
     std::string reason;     ///< of given_up, on the host
     bool prepared = false;  ///< by this thread: nobody starts another one before it has ended that
+    bool was_up = true;     ///< the process, as far as this node has heard: else it was never prepared
   };
   using listed = std::tuple<node_t, node_t, std::uint8_t>;  ///< number, process, phase
 
@@ -111,6 +112,7 @@ class replacements {
     phase now = phase::up;
     std::string reason;
     std::vector<node_t> before;  ///< the latest last
+    bool was_up = false;         ///< see state
   };
   [[nodiscard]] node_t number_locked(node_t process) const;
   void set_locked(node_t number, node_t process, phase now, std::string reason);

@@ -18,6 +18,12 @@ std::exception_ptr failure_of(node_t number, const std::string& why) {
   return std::make_exception_ptr(node_failure(why, std::move(details)));
 }
 
+/// On nodes other than the host, which know no reason. The process may be there still, but no call is for it.
+std::string text_of_unprepared(node_t number) {
+  return "node " + std::to_string(number) +
+         " is not started again: it was given up, or removed from the job, before another process of it was ready";
+}
+
 }  // namespace
 
 bool engine::is_lost(node_t process) const noexcept {
@@ -40,8 +46,8 @@ node_t engine::await_process(node_t number, const wait_limit& limit) {
     const replacements::state now = numbers.of(number);
     if (now.prepared) return now.process;
     const bool restarting = now.now == replacements::phase::restarting;
-    if (now.now == replacements::phase::given_up && !now.reason.empty())
-      std::rethrow_exception(failure_of(number, now.reason));
+    if (now.now == replacements::phase::given_up && (!now.reason.empty() || !now.was_up))
+      std::rethrow_exception(failure_of(number, now.reason.empty() ? text_of_unprepared(number) : now.reason));
     if (!now.supervised || now.now == replacements::phase::given_up || (!restarting && !is_lost(now.process)))
       return now.process;
     const auto decided = [&] { return numbers.version() != seen || stop_.load() || leaving_.load(); };

@@ -48,6 +48,23 @@ TEST(replacements, what_is_remembered_is_bounded) {
   EXPECT_EQ(table.number_of(500), 500);
 }
 
+TEST(replacements, know_whether_a_process_was_up) {
+  replacements table;
+  EXPECT_TRUE(table.of(1).was_up) << "it is not supervised";
+  table.set(1, 1, phase::restarting);
+  EXPECT_TRUE(table.of(1).was_up) << "the first one, which has died";
+  table.set(1, 5, phase::restarting);
+  EXPECT_FALSE(table.of(1).was_up);
+  table.set(1, 5, phase::given_up);
+  EXPECT_FALSE(table.of(1).was_up);
+  table.set(1, 6, phase::up);
+  table.set(1, 6, phase::restarting);
+  table.set(1, 6, phase::given_up);
+  EXPECT_TRUE(table.of(1).was_up);
+  table.set(1, 7, phase::given_up);
+  EXPECT_FALSE(table.of(1).was_up) << "as far as is known here";
+}
+
 TEST(replacements, at_the_end_of_a_job_numbers_stand_for_what_they_have_now) {
   replacements table;
   table.set(1, 1, phase::up);

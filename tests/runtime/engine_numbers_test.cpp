@@ -92,6 +92,23 @@ TEST_F(engine_numbers, one_that_is_given_up_says_why) {
   }
 }
 
+/// Other nodes than the host are told no reason, and that process is still there when they hear of it.
+TEST_F(engine_numbers, calls_do_not_reach_a_process_that_was_not_ready_when_its_number_was_given_up) {
+  lose(number_);
+  at_.numbers.set(number_, process_, phase::restarting);
+  at_.numbers.set(number_, process_, phase::given_up);
+  try {
+    offload::sync(number_, fn<&echo>, 1);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const node_failure& failure) {
+    EXPECT_EQ(failure.node(), number_);
+    EXPECT_EQ(failure.outcome(), call_outcome::not_run);
+  }
+  at_.numbers.set(number_, process_, phase::up);
+  at_.numbers.set(number_, process_, phase::given_up);
+  EXPECT_EQ(node_of_call(number_), process_) << "its loss says why, when that is heard";
+}
+
 TEST_F(engine_numbers, who_prepares_a_process_does_not_wait_for_another_one) {
   lose(number_);
   at_.numbers.set(number_, number_, phase::restarting);
