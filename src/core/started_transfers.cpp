@@ -64,6 +64,7 @@ bool started_transfers::start_thread(guard&) noexcept {
 void started_transfers::run() noexcept {
   const engine_scope scope(owner_);
   this_thread.only_receives = true;
+  this_thread.serves_others = true;
   poll_pause pause;
   guard locked(mutex_);
   while (!stop_) {

@@ -94,6 +94,7 @@ void transfer_queue::detach_after_fork() noexcept {
 void transfer_queue::run() noexcept {
   const engine_scope scope(owner_);
   this_thread.only_receives = true;
+  this_thread.serves_others = true;
   guard locked(mutex_);
   for (;;) {
     if (const shared_job next = untaken()) {

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/renew.hpp"
 #include "base/thread.hpp"
+#include "core/thread_state.hpp"
 #include "ham/error.hpp"
 
 namespace ham::inline v1::detail {
@@ -52,6 +53,7 @@ void device_copy_queue::detach_after_fork() noexcept {
 }
 
 void device_copy_queue::run() noexcept {
+  this_thread.serves_others = true;
   pause_between_polls pause;
   guard locked(mutex_);
   while (!stop_) {

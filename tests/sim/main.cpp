@@ -344,7 +344,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (!all_ended_well) return 1;
   const bool in_time = ends_in_time(max_seconds, jobs);
-  if (!how.expected.empty()) return shared.failures != 0 ? 0 : 1;
+  if (!how.expected.empty()) return shared.failures != 0 && in_time ? 0 : 1;
   if (shared.failures == 0) return shared.differing == 0 && in_time ? 0 : 1;
   plan smallest = what;
   smallest.seed = shared.failed_seed;
