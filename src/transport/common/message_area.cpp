@@ -125,13 +125,12 @@ message_place message_area_writer::send(const std::byte* at) noexcept {
 }
 
 bool message_area_writer::trim() noexcept {
-  if (populated_ == 0) return true;
+  const std::uint64_t first = area_layout::first_message;
+  if (populated_ <= first) return true;
   reap();
   if (!state_->live.empty()) return false;
-  // The first page stays: the words of its blocks count on.
-  const std::uint64_t first = area_layout::first_message;
-  if (populated_ > first) ::madvise(area_.data() + first, populated_ - first, MADV_REMOVE);
-  populated_ = 0;
+  ::madvise(area_.data() + first, populated_ - first, MADV_REMOVE);
+  populated_ = first;  // that page stays: the words of its blocks count on
   state_->next = first;
   return true;
 }
