@@ -22,8 +22,7 @@ std::exception_ptr failure_of(node_t number, const std::string& why) {
 std::string text_of_unprepared(node_t number) {
   return "node " + std::to_string(number) +
          " is not started again: it was given up, or removed from the job, before another process of it was known to "
-         "be "
-         "ready, or the job ends";
+         "be ready, or the job ends";
 }
 
 }  // namespace

@@ -78,6 +78,13 @@ class leavings {
   ::_exit(0);
 }
 
+/// That of a signal which has ended a run.
+std::string meaning_of(int signal) {
+  if (signal == SIGXCPU) return "it hangs";
+  if (signal != SIGALRM) return std::string("it crashes: ") + ::strsignal(signal);
+  return "it has not ended after " + std::to_string(real_seconds) + " s of the clock, in which it may have had no core";
+}
+
 }  // namespace
 
 std::string run::kind() const {
@@ -115,12 +122,7 @@ run run_once(const plan& what) {
   result.failed = status != 0 || !left.numbers().complete;
   if (!result.failed) result.result = left.numbers().result;
   if (WIFSIGNALED(status)) {
-    const int by = WTERMSIG(status);
-    const std::string why = by == SIGXCPU ? "it hangs"
-                            : by == SIGALRM
-                                ? "it has not ended after 400 s of the clock, in which it may have had no core"
-                                : std::string("it crashes: ") + ::strsignal(by);
-    result.said = "FAILED after a while: " + why + "\n" + result.said;
+    result.said = "FAILED after a while: " + meaning_of(WTERMSIG(status)) + "\n" + result.said;
   }
   // All nodes obey the rules: none may find that another has broken them.
   constexpr const char* accusation = "the connection was closed because it sent";
