@@ -77,6 +77,12 @@ std::uint32_t write_names(recorder_names name_of, std::span<std::byte>& into) no
 /// False: there is no memory.
 bool process_recorder::prepare() noexcept {
   if (prepared) return true;
+  recorder_head head{};
+  head.pid = ::getpid();
+  head.node = node;
+  head.source = own_tick_source;
+  head.start_ticks = read_ticks();  // not behind the memory, which takes long: the first event has begun already
+  head.start_ns = now_ns();
   if (area == nullptr) {
     try {
       own_file = make_memory_file("ham-recorder", recorder_area::bytes);
@@ -90,12 +96,6 @@ bool process_recorder::prepare() noexcept {
     }
   }
   if (area->head.magic != 0) std::memset(static_cast<void*>(area), 0, sizeof *area);  // of a node that had the place
-  recorder_head head{};
-  head.pid = ::getpid();
-  head.node = node;
-  head.source = own_tick_source;
-  head.start_ticks = read_ticks();
-  head.start_ns = now_ns();
   std::span<std::byte> room = area->names;
   head.names = write_names(names, room);
   names_bytes = sizeof area->names - room.size();
